@@ -220,7 +220,7 @@ static void verify_sites(uint32_t num_sites)
 }
 
 /* With every row that may be chosen for the all_reduce. */
-static void test_every_row(void)
+TEST(every_row)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         minimum_row = cohort__algorithms[i];
@@ -250,7 +250,7 @@ static uint32_t count_early(enum cohort__collective collective, size_t bytes)
     return num;
 }
 
-static void test_early(void)
+TEST(early)
 {
     minimum_row = cohort__algorithm_find(COHORT__ALL_REDUCE, "linear");
     CHECK_INT(count_early(COHORT__GATHER, 8), 4);
@@ -261,7 +261,7 @@ static void test_early(void)
 }
 
 /* The request of the all_reduce uses nothing that may be wrong in the call. */
-static void test_request(void)
+TEST(request)
 {
     struct cohort__request request = cohort__agreement_request(&(struct cohort__request){
         .collective = COHORT__GATHER,
@@ -278,14 +278,4 @@ static void test_request(void)
     CHECK(request.num_sites == 9 && request.this_site == 4 && request.arity == 3);
     CHECK(request.root == 0 && request.shift == 0 && request.num_in_parts == 0);
     CHECK(request.bytes == COHORT__CHECK_BYTES && request.element == 2 && request.commutative);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"every_row", test_every_row},
-        {"early", test_early},
-        {"request", test_request},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -76,63 +76,63 @@ static void verify_collective(enum cohort__collective collective)
     }
 }
 
-static void test_gather(void)
+TEST(gather)
 {
     verify_collective(COHORT__GATHER);
 }
 
-static void test_scatter(void)
+TEST(scatter)
 {
     verify_collective(COHORT__SCATTER);
 }
 
-static void test_broadcast(void)
+TEST(broadcast)
 {
     verify_collective(COHORT__BROADCAST);
 }
 
-static void test_reduce(void)
+TEST(reduce)
 {
     verify_collective(COHORT__REDUCE);
 }
 
-static void test_all_gather(void)
+TEST(all_gather)
 {
     verify_collective(COHORT__ALL_GATHER);
 }
 
-static void test_all_reduce(void)
+TEST(all_reduce)
 {
     verify_collective(COHORT__ALL_REDUCE);
 }
 
-static void test_all_to_all(void)
+TEST(all_to_all)
 {
     verify_collective(COHORT__ALL_TO_ALL);
 }
 
-static void test_barrier(void)
+TEST(barrier)
 {
     verify_collective(COHORT__BARRIER);
 }
 
-static void test_reduce_scatter(void)
+TEST(reduce_scatter)
 {
     verify_collective(COHORT__REDUCE_SCATTER);
 }
 
-static void test_scan(void)
+TEST(scan)
 {
     verify_collective(COHORT__SCAN);
 }
 
-static void test_exclusive_scan(void)
+TEST(exclusive_scan)
 {
     verify_collective(COHORT__EXCLUSIVE_SCAN);
 }
 
 /* Every shift of every row. */
-static void test_shift(void)
+TEST(shift)
 {
     verify_collective(COHORT__SHIFT);
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
@@ -150,7 +150,7 @@ static void test_shift(void)
 }
 
 /* Runs the same plans in many orders. */
-static void test_seeds(void)
+TEST(seeds)
 {
     static const uint32_t counts[] = {2, 3, 5, 7, 11, 16, 21};
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
@@ -203,7 +203,7 @@ static void verify_barrier(const struct cohort__algorithm *row, uint32_t num_sit
     call_fini(&call);
 }
 
-static void test_barrier_holds(void)
+TEST(barrier_holds)
 {
     for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites = call_next_sites(num_sites)) {
         verify_barrier(cohort__algorithm_find(COHORT__BARRIER, "linear"), num_sites, 2);
@@ -216,7 +216,7 @@ static void test_barrier_holds(void)
 
 /* The operation gives another result for every other order. A linear reduction has the order of the
  * sites, also where blocks take turns in TMP. */
-static void test_linear_order(void)
+TEST(linear_order)
 {
     static const size_t blocks[] = {8, 3 << 20};
     for (uint32_t i = 0; i < 2; i++)
@@ -242,7 +242,7 @@ static void test_linear_order(void)
 }
 
 /* The result of a tree has the same bits, whatever message comes first. */
-static void test_same_bits(void)
+TEST(same_bits)
 {
     for (uint32_t a = 0; a < NUM_ARITIES; a++)
         for (uint32_t num_sites = 2; num_sites <= LAST_SITES;
@@ -266,27 +266,4 @@ static void test_same_bits(void)
             }
             call_fini(&call);
         }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"gather", test_gather},
-        {"scatter", test_scatter},
-        {"broadcast", test_broadcast},
-        {"reduce", test_reduce},
-        {"all_gather", test_all_gather},
-        {"all_reduce", test_all_reduce},
-        {"all_to_all", test_all_to_all},
-        {"barrier", test_barrier},
-        {"reduce_scatter", test_reduce_scatter},
-        {"scan", test_scan},
-        {"exclusive_scan", test_exclusive_scan},
-        {"shift", test_shift},
-        {"seeds", test_seeds},
-        {"linear_order", test_linear_order},
-        {"same_bits", test_same_bits},
-        {"barrier_holds", test_barrier_holds},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -33,7 +33,7 @@ static uint32_t sends_of(const struct cohort__plan *plan, const struct cohort__s
 }
 
 /* In round k a message has as many blocks as there are numbers below N with bit k set. */
-static void test_bruck(void)
+TEST(bruck)
 {
     for (uint32_t num_sites = 1; num_sites <= LAST_SITES; num_sites++) {
         const struct cohort__step *sends[LAST_SITES];
@@ -55,7 +55,7 @@ static void test_bruck(void)
 
 /* Messages go only to neighbours. The message of round r has one block less than that of the round
  * before. */
-static void test_ring(void)
+TEST(ring)
 {
     for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites++) {
         const struct cohort__step *sends[LAST_SITES];
@@ -97,7 +97,7 @@ static void check_mesh(const char *name, const struct cohort__mesh *mesh, uint32
     }
 }
 
-static void test_meshes(void)
+TEST(meshes)
 {
     for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites++) {
         struct cohort__mesh square = cohort__mesh_square(num_sites);
@@ -122,7 +122,7 @@ static size_t memory_of(const char *name, uint32_t num_sites, uint32_t arity)
 }
 
 /* A leader needs its share of a representative's memory: 1/L of it where the shares are equal. */
-static void test_leaders(void)
+TEST(leaders)
 {
     for (uint32_t arity = 2; arity <= 8; arity++)
         for (uint32_t size = 1; size * arity <= LAST_SITES; size++) {
@@ -132,15 +132,4 @@ static void test_leaders(void)
             size_t shared = memory_of("leaders", size * arity, arity);
             CHECK(shared <= alone * largest_share / arity + 128);
         }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"bruck", test_bruck},
-        {"ring", test_ring},
-        {"meshes", test_meshes},
-        {"leaders", test_leaders},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

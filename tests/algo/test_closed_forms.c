@@ -220,7 +220,7 @@ static void check_claim(const struct claim *claim, const struct cohort__request 
     }
 }
 
-static void test_claims(void)
+TEST(claims)
 {
     static const uint32_t sites[] = {4, 8, 16, 64};
     for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++)
@@ -239,7 +239,7 @@ static void test_claims(void)
 }
 
 /* For each step on its own: the messages of its pairs use no directed link twice. */
-static void test_xor_step_by_step(void)
+TEST(xor_step_by_step)
 {
     enum { SITES = 64 };
     struct cohort__network network;
@@ -269,7 +269,7 @@ static struct cohort__sim_result total_exchange(const char *row, const char *net
  * direction. A ring has links in both directions, and an algorithm whose blocks take the shorter
  * one is about twice as fast. Even pairwise exchange is faster, although it knows nothing of the
  * ring and its messages wait for links. */
-static void test_ring_is_not_optimal(void)
+TEST(ring_is_not_optimal)
 {
     for (uint32_t sites = 16; sites <= 64; sites *= 2) {
         struct cohort__sim_result ring = total_exchange("ring", "ring", sites);
@@ -288,7 +288,7 @@ static void test_ring_is_not_optimal(void)
 /* On a mesh the hops do count, since in step i of the gather 2^i messages want each link of a row.
  * The notes have m p (p-1)/3 for the gather. It is an upper bound, since the sites of a row need
  * not wait for each other between the steps. With two steps nothing can be gained. */
-static void test_tree(void)
+TEST(tree)
 {
     for (uint32_t sites = 4; sites <= 256; sites *= 4) {
         struct cohort__sim_result result = total_exchange("tree", "mesh", sites);
@@ -316,7 +316,7 @@ static uint32_t shorter(uint32_t distance, uint32_t extent)
 /* On the ring min(q, p - q) steps. On the mesh, with q = a sqrt p + b: the shorter ways of b and of
  * a, and one step of compensation unless b is 0. That is at most sqrt p + 1, which is reached where
  * a and b are half of sqrt p. So the bound of the lecture is correct, and there is no lower one. */
-static void test_shift_ring_mesh(void)
+TEST(shift_ring_mesh)
 {
     for (uint32_t root = 2; root <= 8; root += 2) {
         uint32_t sites = root * root, most = 0;
@@ -338,7 +338,7 @@ static void test_shift_ring_mesh(void)
 /* In Gray code each power of two in q takes two links, except that 1 takes one link. The worst q
  * has all bits set, so 2 log p - 1 is an upper bound and is reached. Each message goes over one
  * link. */
-static void test_shift_hypercube(void)
+TEST(shift_hypercube)
 {
     for (uint32_t sites = 4; sites <= 64; sites *= 2) {
         uint32_t most = 0;
@@ -366,7 +366,7 @@ static void test_shift_hypercube(void)
  * It is not true for the Gray code, which the same page has just introduced. In Gray code the low
  * bits of i + q depend on its bit k, and so on a carry. Two messages with different i may then be
  * at the same node and want the same link. So it takes 2 (t_s + t_w m) for many q. */
-static void test_shift_direct(void)
+TEST(shift_direct)
 {
     for (uint32_t sites = 4; sites <= 64; sites *= 2) {
         uint64_t delayed = 0;
@@ -386,7 +386,7 @@ static void test_shift_direct(void)
 
 /* The hops of all ordered pairs: in a linear array, round a ring in one direction, and by the
  * shorter direction. */
-static void test_hops(void)
+TEST(hops)
 {
     for (uint32_t p = 2; p <= 40; p++) {
         uint64_t array = 0, one_way = 0, ring = 0, link;
@@ -404,19 +404,4 @@ static void test_hops(void)
         CHECK_INT(one_way * 2, (uint64_t)p * (p - 1) * p);
         CHECK_INT(ring, (uint64_t)p * (p * p / 4));
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"claims", test_claims},
-        {"xor_step_by_step", test_xor_step_by_step},
-        {"ring_is_not_optimal", test_ring_is_not_optimal},
-        {"tree", test_tree},
-        {"shift_ring_mesh", test_shift_ring_mesh},
-        {"shift_hypercube", test_shift_hypercube},
-        {"shift_direct", test_shift_direct},
-        {"hops", test_hops},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

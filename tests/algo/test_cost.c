@@ -95,17 +95,9 @@ static void check_row(const struct cohort__algorithm *row)
     }
 }
 
-static void test_rows(void)
+TEST(rows)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
         if (!cohort__algorithms[i]->stages) /* until all rows have a cost */
             check_row(cohort__algorithms[i]);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"rows", test_rows},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -174,7 +174,7 @@ static void check_sites(const struct row *row, uint32_t num_sites)
                                                          .commutative = commutative});
 }
 
-static void test_rows(void)
+TEST(rows)
 {
     static const uint32_t more[] = {48, 64, 81, 100};
     for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -183,10 +183,4 @@ static void test_rows(void)
         for (uint32_t k = 0; k < 4; k++)
             check_sites(&rows[i], more[k]);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"rows", test_rows}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

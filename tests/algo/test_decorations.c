@@ -93,7 +93,7 @@ static void check_rows(enum cohort__collective collective, decorate *decorate)
 }
 
 /* reduce_scatter is left out: it only reads most of OUT, which the check takes for a mistake. */
-static void test_in_place(void)
+TEST(in_place)
 {
     check_rows(COHORT__GATHER, in_place);
     check_rows(COHORT__REDUCE, in_place);
@@ -103,19 +103,19 @@ static void test_in_place(void)
     check_rows(COHORT__SCAN, in_place);
 }
 
-static void test_without_out(void)
+TEST(without_out)
 {
     check_rows(COHORT__SCATTER, without_out);
 }
 
-static void test_rows(void)
+TEST(rows)
 {
     check_rows(COHORT__GATHER, rows);
     check_rows(COHORT__ALL_GATHER, rows);
     check_rows(COHORT__ALL_TO_ALL, rows);
 }
 
-static void test_in_place_with_rows(void)
+TEST(in_place_with_rows)
 {
     check_rows(COHORT__GATHER, in_place_with_rows);
     check_rows(COHORT__ALL_GATHER, in_place_with_rows);
@@ -123,7 +123,7 @@ static void test_in_place_with_rows(void)
 }
 
 /* Gaps are not copied. A plan that reads nothing stays as it is. */
-static void test_gaps(void)
+TEST(gaps)
 {
     struct cohort__plan_builder *builder;
     struct cohort__plan *plan, *decorated;
@@ -152,15 +152,4 @@ static void test_gaps(void)
     cohort__plan_unref(again);
     cohort__plan_unref(decorated);
     cohort__plan_unref(plan);
-}
-
-static const struct test_case cases[] = {
-    {"in_place", test_in_place}, {"without_out", test_without_out},
-    {"rows", test_rows},         {"in_place_with_rows", test_in_place_with_rows},
-    {"gaps", test_gaps},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -130,7 +130,7 @@ static void verify(const struct cohort__algorithm *row)
         cohort__plan_unref(plans[site]);
 }
 
-static void test_all_to_all(void)
+TEST(all_to_all)
 {
     uint32_t num_rows = 0;
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
@@ -152,7 +152,7 @@ static void test_all_to_all(void)
 }
 
 /* From an empty graph to several edges for each pair of sites, with loops among them. */
-static void test_graphs(void)
+TEST(graphs)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
         for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++)
@@ -167,7 +167,7 @@ static void test_graphs(void)
 }
 
 /* The cost from the view of one site. */
-static void test_cost(void)
+TEST(cost)
 {
     static const struct cohort__part in[] = {{1, 0, 100}, {0, 100, 50}, {1, 150, 10}};
     static const struct cohort__part out[] = {{0, 0, 50}, {2, 50, 1000}};
@@ -189,7 +189,7 @@ static void test_cost(void)
 
 /* A strip has more runs than a block can have. Nobody has so much memory here: only the plan is
  * looked at. */
-static void test_many_runs(void)
+TEST(many_runs)
 {
     const size_t many = 2 * (size_t)UINT32_MAX + 3, base = 16;
     cohort_layout *layout;
@@ -229,15 +229,4 @@ static void test_many_runs(void)
     }
     cohort__plan_unref(plan);
     cohort_layout_unref(layout);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"all_to_all", test_all_to_all},
-        {"graphs", test_graphs},
-        {"cost", test_cost},
-        {"many_runs", test_many_runs},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

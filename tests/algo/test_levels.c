@@ -50,7 +50,7 @@ static void verify_random(struct cohort__random *random)
     place_fini(&place);
 }
 
-static void test_random(void)
+TEST(random)
 {
     struct cohort__random random;
     cohort__random_init(&random, 14);
@@ -202,7 +202,7 @@ static void verify_ragged(const struct place *place, const struct cohort__reques
     call_fini(&call);
 }
 
-static void test_ragged(void)
+TEST(ragged)
 {
     struct cohort__random random;
     uint32_t num_done = 0;
@@ -339,7 +339,7 @@ static uint32_t log2_ceiling(uint32_t value)
 }
 
 /* What is longer than a note goes in as many pieces as there are hosts. */
-static void test_pieces(void)
+TEST(pieces)
 {
     struct cohort__random random;
     struct place place;
@@ -412,7 +412,7 @@ static void check_ragged(const struct place *place, enum cohort__collective coll
     }
 }
 
-static void test_messages(void)
+TEST(messages)
 {
     static const uint32_t numbers[] = {2, 3, 4, 5, 6, 8, 12};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -544,7 +544,7 @@ static void check_checked(const struct place *place, enum cohort__collective col
     call_fini(&call);
 }
 
-static void test_checked(void)
+TEST(checked)
 {
     static const enum cohort__collective collectives[] = {
         COHORT__GATHER,     COHORT__SCATTER, COHORT__BROADCAST, COHORT__REDUCE,
@@ -594,7 +594,7 @@ static void check_stages(const struct place *place)
     CHECK_INT(stages.stages[3].num_sites, 2);
 }
 
-static void test_switches(void)
+TEST(switches)
 {
     for (int is_cyclic = 0; is_cyclic < 2; is_cyclic++) {
         struct place place;
@@ -612,7 +612,7 @@ static void test_switches(void)
 }
 
 /* Where there are no levels, or where the order of the sites can't be kept, the rows refuse. */
-static void test_refused(void)
+TEST(refused)
 {
     struct place place;
     struct cohort__request request = {
@@ -634,13 +634,4 @@ static void test_refused(void)
     request.machine = place.machine;
     CHECK(cohort__algorithm_refuses(row, &request));
     place_fini(&place);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"random", test_random},     {"ragged", test_ragged},   {"messages", test_messages},
-        {"switches", test_switches}, {"checked", test_checked}, {"refused", test_refused},
-        {"pieces", test_pieces}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -278,7 +278,7 @@ static void check_place(const struct place *place, struct cohort__random *random
 }
 
 /* HOSTS x DOMAINS x LOCALITIES x TASKS */
-static void test_rows(void)
+TEST(rows)
 {
     static const uint32_t shapes[][4] = {{2, 1, 1, 2}, {2, 1, 2, 2}, {3, 2, 2, 1}, {3, 1, 2, 4},
                                          {4, 1, 3, 2}, {6, 1, 2, 3}, {12, 1, 1, 3}};
@@ -294,7 +294,7 @@ static void test_rows(void)
         }
 }
 
-static void test_rows_of_random(void)
+TEST(rows_of_random)
 {
     struct cohort__random random;
     uint64_t num_machines = test_rounds(NUM_MACHINES, FEW_MACHINES), num_done = 0;
@@ -344,7 +344,7 @@ static void check_results(const struct place *place, struct cohort__random *rand
     }
 }
 
-static void test_results(void)
+TEST(results)
 {
     struct cohort__random random;
     cohort__random_init(&random, 18);
@@ -357,11 +357,4 @@ static void test_results(void)
         check_results(&place, &random);
         place_fini(&place);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"rows", test_rows}, {"rows_of_random", test_rows_of_random}, {"results", test_results}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

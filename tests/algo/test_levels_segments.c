@@ -51,7 +51,7 @@ static void verify_random(struct cohort__random *random)
     place_fini(&place);
 }
 
-static void test_random(void)
+TEST(random)
 {
     struct cohort__random random;
     cohort__random_init(&random, 17);
@@ -60,7 +60,7 @@ static void test_random(void)
 }
 
 /* How many there are. */
-static void test_number(void)
+TEST(number)
 {
     static const struct {
         size_t bytes, element;
@@ -165,19 +165,11 @@ static void check_flow(const struct place *place, unsigned chosen)
     }
 }
 
-static void test_flow(void)
+TEST(flow)
 {
     struct place place;
     place_regular(&place, 3, 1, 4, 1, false);
     for (unsigned i = 0; i < NUM_ROWS; i++)
         check_flow(&place, i);
     place_fini(&place);
-}
-
-static const struct test_case cases[] = {
-    {"random", test_random}, {"number", test_number}, {"flow", test_flow}};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

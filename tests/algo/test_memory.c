@@ -77,7 +77,7 @@ static void check_padded(uint32_t num_sites)
 }
 
 /* In HPX's plan 36 GiB. Here 32 GiB for ragged, 64 GiB for padded. */
-static void test_256(void)
+TEST(256)
 {
     CHECK(bound(256) / (double)mebibyte <= 36864 && bound(256) / (double)mebibyte >= 36864);
     check_ragged(256);
@@ -85,17 +85,8 @@ static void test_256(void)
 }
 
 /* Groups of 63, 63, 62, 62. */
-static void test_250(void)
+TEST(250)
 {
     check_ragged(250);
     check_padded(250);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"256", test_256},
-        {"250", test_250},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -59,7 +59,7 @@ static long verify(const struct cohort__algorithm *row, const struct cohort__req
     }
 }
 
-static void test_rows(void)
+TEST(rows)
 {
     long num_allocations = 0;
     struct cohort__machine *machine = test_machine_create();
@@ -84,7 +84,7 @@ static void test_rows(void)
     cohort__machine_destroy(machine);
 }
 
-static void test_agreement(void)
+TEST(agreement)
 {
     struct cohort__request request = {
         .collective = COHORT__GATHER, .num_sites = 9, .arity = 3, .bytes = 8};
@@ -109,7 +109,7 @@ static void test_agreement(void)
 }
 
 /* The simulation of the plans has allocations of its own. */
-static void test_simulation(void)
+TEST(simulation)
 {
     static const char *const names[] = {"ring", "full", "hosts:3"};
     struct cohort__request request = {
@@ -137,7 +137,7 @@ static void test_simulation(void)
 }
 
 /* Blocks of different sizes, on a machine. */
-static void test_ragged(void)
+TEST(ragged)
 {
     struct cohort__machine *machine = test_machine_create();
     struct cohort__part parts[TEST_MACHINE_SITES];
@@ -157,15 +157,4 @@ static void test_ragged(void)
         verify(cohort__algorithm_find(COHORT__REDUCE_SCATTER, "levels"), &scatter);
     }
     cohort__machine_destroy(machine);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"simulation", test_simulation},
-        {"rows", test_rows},
-        {"ragged", test_ragged},
-        {"agreement", test_agreement},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -90,7 +90,7 @@ static void check_ragged(uint32_t num_sites)
     call_fini(&call);
 }
 
-static void test_ragged(void)
+TEST(ragged)
 {
     uint32_t num_rows = 0;
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
@@ -138,7 +138,7 @@ static void check_elements(const struct cohort__algorithm *row, uint32_t num_sit
     }
 }
 
-static void test_elements(void)
+TEST(elements)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
         for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++)
@@ -176,21 +176,11 @@ static void check_bits(const struct cohort__algorithm *row, uint32_t num_sites)
     call_fini(&call);
 }
 
-static void test_bits(void)
+TEST(bits)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
         for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++)
             if (cohort__collective_reduces(cohort__algorithms[i]->collective) &&
                 !cohort__collective_is_rooted(cohort__algorithms[i]->collective))
                 check_bits(cohort__algorithms[i], num_sites);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"ragged", test_ragged},
-        {"elements", test_elements},
-        {"bits", test_bits},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

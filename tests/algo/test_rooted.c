@@ -82,7 +82,7 @@ static void check_ragged(enum cohort__collective collective)
         }
 }
 
-static void test_ragged(void)
+TEST(ragged)
 {
     CHECK(cohort__algorithm_find(COHORT__GATHER, "linear")->ragged);
     CHECK(cohort__algorithm_find(COHORT__SCATTER, "linear")->ragged);
@@ -111,7 +111,7 @@ static void check_order(const struct cohort__algorithm *row, uint32_t num_sites,
 /* Rows that promise it reduce strictly from the left, even if the operation may be applied in any
  * order. The operation here is not even associative. The longer vector is cut into segments and
  * pieces. */
-static void test_ordered(void)
+TEST(ordered)
 {
     uint32_t num_rows = 0;
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
@@ -154,7 +154,7 @@ static void check_elements(const char *name, uint32_t num_sites, uint32_t root, 
     call_fini(&call);
 }
 
-static void test_elements(void)
+TEST(elements)
 {
     for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++)
         for (uint32_t root = 0; root < num_sites; root += 3)
@@ -184,7 +184,7 @@ static uint32_t count_messages(enum cohort__collective collective, uint32_t num_
 }
 
 /* sqrt((hops - 1) bytes / 4096), rounded up, and its bounds. */
-static void test_segments(void)
+TEST(segments)
 {
     CHECK_INT(count_messages(COHORT__BROADCAST, 2, 1 << 20, 1), 1); /* a single hop */
     CHECK_INT(count_messages(COHORT__BROADCAST, 3, 4096, 1), 1);
@@ -194,15 +194,4 @@ static void test_segments(void)
     CHECK_INT(count_messages(COHORT__BROADCAST, 6, 0, 1), 1);
     CHECK_INT(count_messages(COHORT__REDUCE, 5, 1 << 20, 1), 32); /* one hop more, to site 0 */
     CHECK_INT(count_messages(COHORT__REDUCE, 5, 1 << 20, 1 << 18), 4);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"ragged", test_ragged},
-        {"ordered", test_ordered},
-        {"elements", test_elements},
-        {"segments", test_segments},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

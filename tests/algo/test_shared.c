@@ -55,7 +55,7 @@ static void verify(const struct cohort__request *request, uint64_t seed)
     call_fini(&call);
 }
 
-static void test_all_collectives(void)
+TEST(all_collectives)
 {
     for (uint32_t num_sites = 1; num_sites <= LAST_SITES; num_sites = call_next_sites(num_sites))
         for (int collective = 0; collective < COHORT__EXCHANGE; collective++)
@@ -68,13 +68,4 @@ static void test_all_collectives(void)
                                               .arity = 2,
                                               .bytes = collective == COHORT__BARRIER ? 0 : i * 8},
                     num_sites * 100 + i);
-}
-
-static const struct test_case cases[] = {
-    {"all_collectives", test_all_collectives},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

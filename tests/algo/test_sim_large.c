@@ -49,18 +49,18 @@ static void check_large(enum cohort__collective collective, const char *row, siz
     cohort__sim_result_fini(&result);
 }
 
-static void test_broadcast(void)
+TEST(broadcast)
 {
     check_large(COHORT__BROADCAST, "binomial", 8, LOG_SITES * 1008.0, SITES - 1);
 }
 
-static void test_all_gather(void)
+TEST(all_gather)
 {
     check_large(COHORT__ALL_GATHER, "mesh_nd", 8, LOG_SITES * 1000.0 + 8.0 * (SITES - 1),
                 (uint64_t)LOG_SITES * SITES);
 }
 
-static void test_all_reduce(void)
+TEST(all_reduce)
 {
     check_large(COHORT__ALL_REDUCE, "recursive_doubling", 8, LOG_SITES * 1008.0,
                 (uint64_t)LOG_SITES * SITES);
@@ -96,7 +96,7 @@ static struct cohort__machine *make_machine(void)
 
 /* 1000 hosts x 64 localities x 16 tasks: each locality's sites meet, its leader sends to the
  * host's, which send to host 0's: so many messages there and back. */
-static void test_million(void)
+TEST(million)
 {
     static struct cohort__parameters parameters;
     struct cohort__machine *levels = make_machine();
@@ -127,15 +127,4 @@ static void test_million(void)
               2LL * HOSTS * (LOCALITIES - 1));
     CHECK_INT((long long)account.reaches[COHORT__DISTANCE_HOSTS].messages, 2LL * (HOSTS - 1));
     cohort__machine_destroy(levels);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"broadcast", test_broadcast},
-        {"all_gather", test_all_gather},
-        {"all_reduce", test_all_reduce},
-        {"million", test_million},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

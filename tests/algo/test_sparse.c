@@ -92,7 +92,7 @@ static void check(const char *row, const struct cohort__request *request)
     destroy(build(row, *request), request->num_sites);
 }
 
-static void test_random(void)
+TEST(random)
 {
     struct cohort__random random;
     cohort__random_init(&random, 5);
@@ -115,7 +115,7 @@ static void test_random(void)
 
 /* A site that leads nobody has one slot each way, and messages or a meeting with its leader only.
  */
-static void test_few_slots(void)
+TEST(few_slots)
 {
     struct place place;
     place_regular(&place, 3, 1, 2, 8, false);
@@ -140,7 +140,7 @@ static void test_few_slots(void)
     place_fini(&place);
 }
 
-static void test_rows(void)
+TEST(rows)
 {
     struct place place;
     place_regular(&place, 1, 1, 1, 9, false);
@@ -170,7 +170,7 @@ static bool has_copies(const char *row, struct cohort__request request)
 }
 
 /* Objects change hands where they end, so only rows that say so may send one twice. */
-static void test_once(void)
+TEST(once)
 {
     struct place place;
     uint32_t num_replicating = 0;
@@ -196,13 +196,4 @@ static void test_once(void)
     request.inner = 1 + cohort__algorithm_row(COHORT__ALL_TO_ALL, "tree");
     CHECK(has_copies("levels", request));
     place_fini(&place);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"random", test_random},
-                                             {"few_slots", test_few_slots},
-                                             {"rows", test_rows},
-                                             {"once", test_once}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -233,22 +233,22 @@ static void test_every_mistake(uint32_t threshold, bool one_locality)
             one_locality ? 1 : 2 + num_sites % 4, every_mistake, NULL);
 }
 
-static void test_flat_tasks(void)
+TEST(flat_tasks)
 {
     test_every_mistake(1024, true);
 }
 
-static void test_tree_tasks(void)
+TEST(tree_tasks)
 {
     test_every_mistake(COHORT_FORCE_TREE, true);
 }
 
-static void test_flat_localities(void)
+TEST(flat_localities)
 {
     test_every_mistake(1024, false);
 }
 
-static void test_tree_localities(void)
+TEST(tree_localities)
 {
     test_every_mistake(COHORT_FORCE_TREE, false);
 }
@@ -297,7 +297,7 @@ static cohort_status by_call(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_by_call(void)
+TEST(by_call)
 {
     for (uint32_t num_sites = 2; num_sites <= 9; num_sites++)
         for (uint32_t tree = 0; tree < 2; tree++)
@@ -323,7 +323,7 @@ static cohort_status by_environment(cohort_comm *comm, void *arg)
     return check_usable(comm, EXERCISE_GATHER, &generation);
 }
 
-static void test_by_environment(void)
+TEST(by_environment)
 {
     setenv("COHORT_CHECK_ASYMMETRIC", "1", 1);
     run("by environment", (cohort_comm_options){.num_sites = 5}, 3, by_environment, NULL);
@@ -346,7 +346,7 @@ static cohort_status large_blocks(cohort_comm *comm, void *arg)
     return status;
 }
 
-static void test_large(void)
+TEST(large)
 {
     for (uint32_t tree = 0; tree < 2; tree++)
         run("large",
@@ -379,7 +379,7 @@ static cohort_status many_at_once(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_many_at_once(void)
+TEST(many_at_once)
 {
     for (uint32_t tree = 0; tree < 2; tree++)
         run("many at once",
@@ -441,7 +441,7 @@ static uint64_t count_messages(cohort_comm_options options)
 }
 
 /* Two messages for each site but one, with the linear row and with the tree. */
-static void test_messages(void)
+TEST(messages)
 {
     for (uint32_t num_sites = 1; num_sites <= 9; num_sites++)
         for (uint32_t tree = 0; tree < 2; tree++) {
@@ -485,7 +485,7 @@ static cohort_status one_sided(cohort_comm *comm, void *arg)
     return check_usable(comm, EXERCISE_ALL_TO_ALL, &generation);
 }
 
-static void test_one_sided(void)
+TEST(one_sided)
 {
     for (uint32_t num_sites = 2; num_sites <= 5; num_sites++)
         for (uint32_t site = 0; site < num_sites; site += 1 + num_sites / 4)
@@ -516,7 +516,7 @@ static cohort_status other_collective(cohort_comm *comm, void *arg)
     return check_usable(comm, EXERCISE_GATHER, &generation);
 }
 
-static void test_other_collective(void)
+TEST(other_collective)
 {
     for (uint32_t tree = 0; tree < 2; tree++)
         run("other collective",
@@ -542,7 +542,7 @@ static cohort_status other_count(cohort_comm *comm, void *arg)
     return check_usable(comm, EXERCISE_GATHER, &generation);
 }
 
-static void test_other_count(void)
+TEST(other_count)
 {
     for (uint32_t root = 0; root < 5; root++)
         run("other count",
@@ -567,7 +567,7 @@ static cohort_status one_leaves(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_one_leaves(void)
+TEST(one_leaves)
 {
     for (uint32_t num_sites = 2; num_sites <= 7; num_sites++)
         for (uint32_t leaver = 0; leaver < num_sites; leaver += 2)
@@ -609,7 +609,7 @@ static cohort_status one_dies(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_one_dies(void)
+TEST(one_dies)
 {
     for (uint32_t num_sites = 2; num_sites <= 7; num_sites++)
         for (uint32_t tree = 0; tree < 2; tree++) {
@@ -630,24 +630,7 @@ static void test_one_dies(void)
         }
 }
 
-static const struct test_case cases[] = {
-    {"flat_tasks", test_flat_tasks},
-    {"tree_tasks", test_tree_tasks},
-    {"flat_localities", test_flat_localities},
-    {"tree_localities", test_tree_localities},
-    {"by_call", test_by_call},
-    {"by_environment", test_by_environment},
-    {"large", test_large},
-    {"many_at_once", test_many_at_once},
-    {"messages", test_messages},
-    {"one_sided", test_one_sided},
-    {"other_collective", test_other_collective},
-    {"other_count", test_other_count},
-    {"one_leaves", test_one_leaves},
-    {"one_dies", test_one_dies},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -142,43 +142,37 @@ static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void 
               COHORT_OK);
 }
 
-static void test_each_kind(void)
+TEST(each_kind)
 {
     run("each-kind", each_kind);
 }
 
-static void test_each_size(void)
+TEST(each_size)
 {
     run("each-size", each_size);
 }
 
-static void test_leaves_nothing(void)
+TEST(leaves_nothing)
 {
     run("leaves-nothing", leaves_nothing);
 }
 
-static void test_revoked(void)
+TEST(revoked)
 {
     run("revoked", revoked);
 }
 
-static void test_cancelled(void)
+TEST(cancelled)
 {
     run("cancelled", cancelled);
 }
 
-static void test_hooked(void)
+TEST(hooked)
 {
     run("hooked", hooked);
 }
 
-static const struct test_case cases[] = {
-    {"each_kind", test_each_kind},           {"each_size", test_each_size},
-    {"leaves_nothing", test_leaves_nothing}, {"revoked", test_revoked},
-    {"cancelled", test_cancelled},           {"hooked", test_hooked},
-};
-
 int main(int argc, char **argv)
 {
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

@@ -117,7 +117,7 @@ static cohort_status run_sender(void *cluster)
     return COHORT_OK;
 }
 
-static void test_announced_late(void)
+TEST(announced_late)
 {
     struct cluster *cluster = cluster_create(0, LOCALITIES, BUDGET);
     cohort_future *sites[] = {cohort_async(run_receiver, cluster),
@@ -126,11 +126,7 @@ static void test_announced_late(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"announced_late", test_announced_late},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -87,7 +87,7 @@ static cohort_status wrong_blocks(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong_blocks(void)
+TEST(wrong_blocks)
 {
     run("wrong-blocks", wrong_blocks);
 }
@@ -122,7 +122,7 @@ static cohort_status wrong_at_root(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong_at_root(void)
+TEST(wrong_at_root)
 {
     run("wrong-at-root", wrong_at_root);
 }
@@ -152,7 +152,7 @@ static cohort_status other_sizes(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_other_sizes(void)
+TEST(other_sizes)
 {
     run("other-sizes", other_sizes);
 }
@@ -180,7 +180,7 @@ static cohort_status wrong_neighbours(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong_neighbours(void)
+TEST(wrong_neighbours)
 {
     run("wrong-neighbours", wrong_neighbours);
 }
@@ -206,7 +206,7 @@ static cohort_status wrong_place(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong_place(void)
+TEST(wrong_place)
 {
     run("wrong-place", wrong_place);
 }
@@ -245,7 +245,7 @@ static cohort_status overlapping(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_overlapping(void)
+TEST(overlapping)
 {
     run("overlapping", overlapping);
 }
@@ -289,7 +289,7 @@ static cohort_status wrong_options(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong_options(void)
+TEST(wrong_options)
 {
     run("wrong-options", wrong_options);
 }
@@ -333,7 +333,7 @@ static cohort_status other_options(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_other_options(void)
+TEST(other_options)
 {
     run("other-options", other_options);
 }
@@ -366,7 +366,7 @@ static cohort_status failing_rows(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_failing_rows(void)
+TEST(failing_rows)
 {
     run("failing-rows", failing_rows);
 }
@@ -402,7 +402,7 @@ static cohort_status early_row(cohort_comm *comm, void *arg)
     return cohort_await(all);
 }
 
-static void test_early_row(void)
+TEST(early_row)
 {
     cohort_promise *_Atomic may_come = NULL;
     CHECK_INT(sites_run(&(struct sites){
@@ -414,7 +414,7 @@ static void test_early_row(void)
               COHORT_OK);
 }
 
-static void test_forced(void)
+TEST(forced)
 {
     static const struct {
         const char *algorithms, *message;
@@ -436,7 +436,7 @@ static void test_forced(void)
 }
 
 /* The order of the names in the setting makes no difference. Another algorithm does. */
-static void test_forced_differently(void)
+TEST(forced_differently)
 {
     static const char *const texts[] = {"barrier=linear,all_to_all=bruck",
                                         "all_to_all=bruck,barrier=linear", "all_to_all=bruck",
@@ -458,22 +458,7 @@ static void test_forced_differently(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"wrong_blocks", test_wrong_blocks},
-    {"wrong_at_root", test_wrong_at_root},
-    {"other_sizes", test_other_sizes},
-    {"wrong_neighbours", test_wrong_neighbours},
-    {"wrong_place", test_wrong_place},
-    {"overlapping", test_overlapping},
-    {"wrong_options", test_wrong_options},
-    {"other_options", test_other_options},
-    {"failing_rows", test_failing_rows},
-    {"early_row", test_early_row},
-    {"forced", test_forced},
-    {"forced_differently", test_forced_differently},
-};
-
 int main(int argc, char **argv)
 {
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

@@ -47,7 +47,7 @@ static cohort_status disagree(cohort_comm *comm, void *arg)
     return cohort_await(cohort_barrier(comm, GENERATION + 1));
 }
 
-static void test_asked_late(void)
+TEST(asked_late)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
     CHECK_INT(sites_run(&(struct sites){.name = "asked-late",
@@ -60,11 +60,7 @@ static void test_asked_late(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"asked_late", test_asked_late},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

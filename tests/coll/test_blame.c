@@ -65,7 +65,7 @@ static cohort_status leave_after_death(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_leaver(void)
+TEST(leaver)
 {
     play(leave_after_death);
 }
@@ -81,7 +81,7 @@ static cohort_status get_from_leaver(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_channel_get(void)
+TEST(channel_get)
 {
     play(get_from_leaver);
 }
@@ -97,7 +97,7 @@ static cohort_status set_for_leaver(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_channel_set(void)
+TEST(channel_set)
 {
     play(set_for_leaver);
 }
@@ -116,19 +116,12 @@ static cohort_status hear_of_both(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_second_death(void)
+TEST(second_death)
 {
     play(hear_of_both);
 }
 
-static const struct test_case cases[] = {
-    {"leaver", test_leaver},
-    {"channel_get", test_channel_get},
-    {"channel_set", test_channel_set},
-    {"second_death", test_second_death},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

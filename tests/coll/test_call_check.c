@@ -259,7 +259,7 @@ static cohort_status add(void *result, const void *left, const void *right, size
     return COHORT_OK;
 }
 
-static void test_random(void)
+TEST(random)
 {
     static const uint64_t budgets[] = {0, 0, 1, 600, 5000, 20000};
     cohort_op *op;
@@ -329,7 +329,7 @@ static cohort_status ask(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
     CHECK_INT(sites_run(&(struct sites){.name = "ask",
@@ -343,9 +343,5 @@ static void test_wrong(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"wrong", test_wrong},
-        {"random", test_random},
-    };
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -101,7 +101,7 @@ static cohort_status columns(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_columns(void)
+TEST(columns)
 {
     run_all(SITES, columns);
 }
@@ -161,7 +161,7 @@ static cohort_status parts(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_parts(void)
+TEST(parts)
 {
     run_all(3, parts);
 }
@@ -335,12 +335,12 @@ static cohort_status other_elements(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_other_elements(void)
+TEST(other_elements)
 {
     run_all(2, other_elements);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     run_all(2, wrong);
 }
@@ -379,7 +379,7 @@ static cohort_status differs(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_differs(void)
+TEST(differs)
 {
     run_all(2, differs);
 }
@@ -397,7 +397,7 @@ static cohort_status budget(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_budget(void)
+TEST(budget)
 {
     const cohort_comm_options options = {
         .num_sites = 2, .memory_budget = 31, .algorithms = "shift=direct"};
@@ -452,19 +452,12 @@ static cohort_status huge(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_huge(void)
+TEST(huge)
 {
     run_all(2, huge);
 }
 
-static const struct test_case cases[] = {
-    {"columns", test_columns}, {"parts", test_parts},
-    {"wrong", test_wrong},     {"other elements", test_other_elements},
-    {"differs", test_differs}, {"budget", test_budget},
-    {"huge", test_huge},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

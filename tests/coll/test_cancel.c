@@ -20,8 +20,6 @@
 
 enum { SITES = 6, LOCALITIES = 3 };
 
-static bool is_shared; /* --shm */
-
 struct row {
     struct cluster *cluster;
     cohort_comm *comms[SITES];
@@ -86,7 +84,7 @@ static void check_refused(cohort_future *future, const char *text)
     CHECK_TEXT(cohort_error_message(), text);
 }
 
-static void test_text(void)
+TEST(text)
 {
     static const char text[] =
         "communicator \"row\", generation 1 all_reduce: 3 of 6 sites, missing 2 (locality 1, not "
@@ -107,7 +105,7 @@ static void test_text(void)
 }
 
 /* Who has sent its block has completed, and keeps that. */
-static void test_rooted(void)
+TEST(rooted)
 {
     static const char text[] =
         "communicator \"row\", generation 1 gather: 3 of 6 sites, missing 1 (locality 0, not "
@@ -128,7 +126,7 @@ static void test_rooted(void)
 }
 
 /* Nothing is taken back of what all have, and a second cancel is none. */
-static void test_complete(void)
+TEST(complete)
 {
     struct row *row = row_create();
     check_next(row, 1);
@@ -157,7 +155,7 @@ static void test_complete(void)
 
 /* All leave while a verdict is under way, and their group is freed: it gives its number back, of
  * which the home lends the lowest first. */
-static void test_left_by_all(void)
+TEST(left_by_all)
 {
     enum { ROUNDS = 12, MOST_LOOKS = 100000 };
     struct cluster *cluster = cluster_create(1, LOCALITIES, 0);
@@ -187,7 +185,7 @@ static void test_left_by_all(void)
 }
 
 /* Before anybody has called. */
-static void test_in_advance(void)
+TEST(in_advance)
 {
     struct row *row = row_create_with((cohort_comm_options){.auto_generation = true});
     CHECK_INT(cohort_comm_cancel(row->comms[4], 2), COHORT_OK);
@@ -204,7 +202,7 @@ static void test_in_advance(void)
 }
 
 /* A call that the window keeps waiting is refused at once. */
-static void test_window(void)
+TEST(window)
 {
     enum { CALLS = 70 };
     struct row *row = row_create();
@@ -227,7 +225,7 @@ static void test_window(void)
 }
 
 /* The same if it is called later. */
-static void test_window_late(void)
+TEST(window_late)
 {
     enum { CALLS = 66 };
     struct row *row = row_create();
@@ -249,7 +247,7 @@ static void test_window_late(void)
 }
 
 /* Sites leave while a verdict is under way. */
-static void test_leaving(void)
+TEST(leaving)
 {
     for (uint32_t leaver = 0; leaver < SITES; leaver++) {
         struct row *row = row_create();
@@ -268,7 +266,7 @@ static void test_leaving(void)
 }
 
 /* The hidden call of a split. */
-static void test_split(void)
+TEST(split)
 {
     struct row *row = row_create();
     cohort_comm *parts[SITES] = {NULL};
@@ -301,7 +299,7 @@ static cohort_status cancel_at_once(cohort_comm *comm, void *arg)
     return cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT64, COHORT_SUM, 2));
 }
 
-static void test_at_once(void)
+TEST(at_once)
 {
     struct cluster *cluster = cluster_create(3, LOCALITIES, 0);
     for (uint32_t round = 0; round < 50; round++) {
@@ -328,7 +326,7 @@ static void set_deadline(struct row *row, uint32_t site, uint64_t nanoseconds)
 }
 
 /* The shortest of different deadlines counts. */
-static void test_deadline(void)
+TEST(deadline)
 {
     struct row *row = row_create();
     cohort_future *futures[SITES];
@@ -356,7 +354,7 @@ static void test_deadline(void)
 }
 
 /* Who sets it has called, however long the call takes to be made: here it packs a column. */
-static void test_deadline_of_long_call(void)
+TEST(deadline_of_a_long_call)
 {
     enum { NUM = 1 << 18, CALLS = 20 };
     struct row *row = row_create();
@@ -380,7 +378,7 @@ static void test_deadline_of_long_call(void)
 }
 
 /* Of all calls; one of them has one of its own. Calls that end in time leave nothing. */
-static void test_deadline_of_comm(void)
+TEST(deadline_of_all)
 {
     enum { MANY = 5000 };
     struct row *row = row_create_with((cohort_comm_options){.deadline = SHORT});
@@ -403,7 +401,7 @@ static void test_deadline_of_comm(void)
 }
 
 /* A site leaves, and the job ends, while its call has a deadline. */
-static void test_deadline_left(void)
+TEST(deadline_left)
 {
     struct row *row = row_create();
     set_deadline(row, 5, NEVER * UINT64_C(1000000000));
@@ -442,7 +440,7 @@ static cohort_status call_in_scope(void *arg)
 }
 
 /* Of the calls of a site, those are taken back whose task is in the scope, and at all sites. */
-static void test_scope(void)
+TEST(scope)
 {
     struct row *row = row_create();
     struct scoped scoped = {.row = row, .site = 3, .first = 2, .last = 4};
@@ -480,7 +478,7 @@ static void test_scope(void)
 }
 
 /* Calls of the scope before and after one that is not of it. */
-static void test_scope_around(void)
+TEST(scope_around)
 {
     struct row *row = row_create();
     struct scoped parts[2];
@@ -526,7 +524,7 @@ static uint32_t num_watched(cohort_comm *comm)
 }
 
 /* The scope may be cancelled before its task begins. The others, a third, call. */
-static void test_scopes(void)
+TEST(scopes)
 {
     enum { MANY = 900, FEW = 80 };
     uint32_t most = 0;
@@ -553,7 +551,7 @@ static void test_scopes(void)
 /* Creating ------------------------------------------------------------------------------------ */
 
 /* Who has not joined is named; who joins later is told, and then may join again as all others. */
-static void test_creation(void)
+TEST(creation)
 {
     struct cluster *cluster = cluster_create(1, LOCALITIES, 0);
     cohort_comm *comms[SITES] = {NULL};
@@ -594,7 +592,7 @@ static void test_creation(void)
 }
 
 /* The deadline is over while the last ones join: all have the same result. */
-static void test_creation_race(void)
+TEST(creation_race)
 {
     struct cluster *cluster = cluster_create(2, LOCALITIES, 0);
     for (uint32_t round = 0; round < 100; round++) {
@@ -691,13 +689,13 @@ static void gather_in_scope(enum gathering gathering)
     row_destroy(row);
 }
 
-static void test_gathering_in_scope(void)
+TEST(gathering_in_scope)
 {
     for (enum gathering gathering = CREATE; gathering < NUM_GATHERINGS; gathering++)
         gather_in_scope(gathering);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     struct row *row = row_create();
     CHECK_INT(cohort_comm_cancel(NULL, 1), COHORT_ERR_BAD_PARAMETER);
@@ -710,29 +708,5 @@ static void test_wrong(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"text", test_text},
-        {"rooted", test_rooted},
-        {"complete", test_complete},
-        {"left by all", test_left_by_all},
-        {"in advance", test_in_advance},
-        {"window", test_window},
-        {"window late", test_window_late},
-        {"leaving", test_leaving},
-        {"split", test_split},
-        {"at once", test_at_once},
-        {"deadline", test_deadline},
-        {"deadline of a long call", test_deadline_of_long_call},
-        {"deadline of all", test_deadline_of_comm},
-        {"deadline left", test_deadline_left},
-        {"scope", test_scope},
-        {"scope around", test_scope_around},
-        {"scopes", test_scopes},
-        {"creation", test_creation},
-        {"creation race", test_creation_race},
-        {"gathering in scope", test_gathering_in_scope},
-        {"wrong", test_wrong},
-    };
-    is_shared = argc > 1 && strcmp(argv[1], "--shm") == 0;
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

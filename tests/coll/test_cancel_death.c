@@ -59,7 +59,7 @@ static void play(uint64_t seed, uint32_t victim, uint32_t asker, uint32_t num_me
     cluster_abandon(cluster);
 }
 
-static void test_deaths(void)
+TEST(deaths)
 {
     for (uint64_t seed = 1; seed <= test_rounds(SEEDS, 2); seed++)
         for (uint32_t victim = 0; victim < LOCALITIES; victim++)
@@ -70,6 +70,5 @@ static void test_deaths(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"deaths", test_deaths}};
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -337,7 +337,7 @@ static void play(uint64_t seed)
 static uint64_t first = 1, num_games = 40;
 enum { GAMES_A_START = 200 };
 
-static void test_games(void)
+TEST(games)
 {
     for (uint64_t i = 0; i < num_games; i++)
         play(first + i);
@@ -345,7 +345,6 @@ static void test_games(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"games", test_games}};
     if (argc > 2 && argv[argc - 2][0] >= '0' && argv[argc - 2][0] <= '9') {
         num_games = strtoull(argv[argc - 1], NULL, 10);
         first = strtoull(argv[argc - 2], NULL, 10);
@@ -359,7 +358,7 @@ int main(int argc, char **argv)
         num_games = left < GAMES_A_START ? left : GAMES_A_START;
         CHECK((size_t)argc < sizeof(args) / sizeof(args[0]));
         memcpy(args, argv, (size_t)argc * sizeof(args[0]));
-        status = cluster_main(argc, args, cases, 1, NUM_WORKERS);
+        status = cluster_test(argc, args, NUM_WORKERS);
         first += num_games;
     }
     return status;

@@ -187,7 +187,7 @@ static void run_traffic(uint32_t num_localities, uint32_t num_sites, size_t budg
     cluster_destroy(cluster);
 }
 
-static void test_any_order(void)
+TEST(any_order)
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         run_traffic(1, 3, 0, (struct traffic){seed, 300, 3, 20000, false});
@@ -196,7 +196,7 @@ static void test_any_order(void)
     }
 }
 
-static void test_many_tags(void)
+TEST(many_tags)
 {
     run_traffic(2, 2, 0, (struct traffic){1, MAX_MESSAGES, 1000000, 300, false});
     run_traffic(1, 1, 0, (struct traffic){2, MAX_MESSAGES, 10, 5000, false});
@@ -237,7 +237,7 @@ static unsigned char *filled(size_t bytes, uint64_t message)
     return data;
 }
 
-static void test_self(void)
+TEST(self)
 {
     struct pair pair = pair_create(1, 1);
     for (int i = 0; i < NUM_SIZES; i++) {
@@ -255,7 +255,7 @@ static void test_self(void)
 }
 
 /* Only the getter gets the error. The next message is received, and the setter notices nothing. */
-static void test_too_small(void)
+TEST(too_small)
 {
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++)
         for (int i = 1; i < NUM_SIZES; i++) {
@@ -287,7 +287,7 @@ static void test_too_small(void)
         }
 }
 
-static void test_bad_parameters(void)
+TEST(bad_parameters)
 {
     struct pair pair = pair_create(1, 1);
     cohort_object object;
@@ -314,7 +314,7 @@ static void test_bad_parameters(void)
 }
 
 /* The roll-call names the transfers that are not over, and idle waits for them. */
-static void test_told(void)
+TEST(told)
 {
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++) {
         struct pair pair = pair_create(1, num_localities);
@@ -347,7 +347,7 @@ static void test_told(void)
 /* Ends ---------------------------------------------------------------------------------------- */
 
 /* The getter receives what was set before the setter leaves. After that nothing can arrive. */
-static void test_setter_leaves(void)
+TEST(setter_leaves)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct pair pair = pair_create(seed, 1 + seed % 2);
@@ -380,7 +380,7 @@ static void test_setter_leaves(void)
     }
 }
 
-static void test_getter_leaves(void)
+TEST(getter_leaves)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct pair pair = pair_create(seed, 1 + seed % 2);
@@ -403,7 +403,7 @@ static void test_getter_leaves(void)
 }
 
 /* Some messages come before their turn, and before there is an endpoint, which then leaves. */
-static void test_early_getter_leaves(void)
+TEST(early_getter_leaves)
 {
     enum { NUM_EARLY = 20 };
     for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -425,7 +425,7 @@ static void test_early_getter_leaves(void)
 }
 
 /* A get that is reading ends when one of the two sites leaves, with success or with an error. */
-static void test_leaving_meanwhile(void)
+TEST(leaving_meanwhile)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct pair pair = pair_create(seed, 1 + seed % 2);
@@ -451,7 +451,7 @@ static void test_leaving_meanwhile(void)
     }
 }
 
-static void test_death(void)
+TEST(death)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct pair pair = pair_create(seed, 2);
@@ -492,7 +492,7 @@ static void count_failed(bool any)
         atomic_store(&most_failed, num - before);
 }
 
-static void test_death_of_many(void)
+TEST(death_of_many)
 {
     enum { KINDS = 3 }; /* all gets with one tag, each with its own, from any site */
     for (uint64_t kind = 0; kind < KINDS; kind++) {
@@ -520,7 +520,7 @@ static void test_death_of_many(void)
 }
 
 /* And sets of what is revoked, which are taken back. */
-static void test_revocation_of_many(void)
+TEST(revocation_of_many)
 {
     struct pair pair = pair_create(0, 1);
     static unsigned char data[5000];
@@ -540,7 +540,7 @@ static void test_revocation_of_many(void)
 }
 
 /* And sets whose getter leaves without having got them. */
-static void test_leaving_with_many(void)
+TEST(leaving_with_many)
 {
     struct pair pair = pair_create(0, 1);
     static unsigned char data[5000];
@@ -606,7 +606,7 @@ static cohort_status flood(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_flood(void)
+TEST(flood)
 {
     static const size_t flooded[] = {0, 4, 8, 16};
     for (size_t i = 0; i < sizeof(flooded) / sizeof(flooded[0]); i++) {
@@ -623,25 +623,7 @@ static void test_flood(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"any_order", test_any_order},
-    {"many_tags", test_many_tags},
-    {"self", test_self},
-    {"too_small", test_too_small},
-    {"bad_parameters", test_bad_parameters},
-    {"told", test_told},
-    {"setter_leaves", test_setter_leaves},
-    {"getter_leaves", test_getter_leaves},
-    {"early_getter_leaves", test_early_getter_leaves},
-    {"leaving_meanwhile", test_leaving_meanwhile},
-    {"death", test_death},
-    {"death_of_many", test_death_of_many},
-    {"revocation_of_many", test_revocation_of_many},
-    {"leaving_with_many", test_leaving_with_many},
-    {"flood", test_flood},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -163,7 +163,7 @@ static cohort_status play(cohort_comm *comm, void *arg)
     return status;
 }
 
-static void test_random(void)
+TEST(random)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct cluster *cluster = cluster_create(seed, 1 + seed % 3, 0);
@@ -233,7 +233,7 @@ static void check_any(struct trio *trio, uint64_t tag, uint32_t want_site, int w
 }
 
 /* The messages of all sites, in the order in which they came, with tags apart. */
-static void test_order(void)
+TEST(order)
 {
     struct trio trio = trio_create(1);
     int value = 0;
@@ -255,7 +255,7 @@ static void test_order(void)
 }
 
 /* Who has asked first has the first message, and probes tell of what is behind them. */
-static void test_turns(void)
+TEST(turns)
 {
     struct trio trio = trio_create(1);
     int values[4] = {0};
@@ -291,7 +291,7 @@ static void test_turns(void)
     trio_destroy(&trio);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     struct trio trio = trio_create(1);
     cohort_object object;
@@ -322,7 +322,7 @@ static void test_wrong(void)
     trio_destroy(&trio);
 }
 
-static void test_told(void)
+TEST(told)
 {
     struct trio trio = trio_create(2);
     int value;
@@ -337,7 +337,7 @@ static void test_told(void)
 }
 
 /* It waits as long as one other site may set something. */
-static void test_others_leave(void)
+TEST(others_leave)
 {
     for (uint32_t num_localities = 1; num_localities <= 3; num_localities++) {
         struct trio trio = trio_create(num_localities);
@@ -360,7 +360,7 @@ static void test_others_leave(void)
     }
 }
 
-static void test_getter_leaves(void)
+TEST(getter_leaves)
 {
     struct trio trio = trio_create(2);
     int value;
@@ -374,7 +374,7 @@ static void test_getter_leaves(void)
     trio_destroy(&trio);
 }
 
-static void test_death(void)
+TEST(death)
 {
     struct trio trio = trio_create(3);
     int value;
@@ -405,7 +405,7 @@ static void check_fails_any(cohort_comm *comm, cohort_status status, const char 
 }
 
 /* Who has acknowledged a death waits for those that live, until the next one. */
-static void test_acknowledged(void)
+TEST(acknowledged)
 {
     struct trio trio = trio_create(3);
     cohort_comm *mine = trio.comms[0];
@@ -457,7 +457,7 @@ bool __wrap_cohort__process_death_of(struct cohort__process *process, uint32_t r
 }
 
 /* Each get looks at one locality, the next one that may be there, and not at all of them. */
-static void test_acknowledged_cost(void)
+TEST(acknowledged_cost)
 {
     enum { GETS = 200 };
     struct trio trio = trio_create(3);
@@ -485,7 +485,7 @@ static void test_acknowledged_cost(void)
 
 /* Those that live have left: nobody is waited for. Sites that die together are acknowledged
  * together. */
-static void test_acknowledged_rest(void)
+TEST(acknowledged_rest)
 {
     struct trio trio = trio_create(3);
     cluster_kill(trio.cluster, 2);
@@ -505,21 +505,7 @@ static void test_acknowledged_rest(void)
     end_without_dead(&trio);
 }
 
-static const struct test_case cases[] = {
-    {"random", test_random},
-    {"order", test_order},
-    {"turns", test_turns},
-    {"wrong", test_wrong},
-    {"told", test_told},
-    {"others_leave", test_others_leave},
-    {"getter_leaves", test_getter_leaves},
-    {"death", test_death},
-    {"acknowledged", test_acknowledged},
-    {"acknowledged_cost", test_acknowledged_cost},
-    {"acknowledged_rest", test_acknowledged_rest},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

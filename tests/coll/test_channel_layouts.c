@@ -154,7 +154,7 @@ static void run(uint32_t num_localities, uint32_t num_sites,
                 (struct sites){.name = "laid", .options = {.num_sites = num_sites}, .run = site});
 }
 
-static void test_random(void)
+TEST(random)
 {
     run(1, 1, random_site);
     run(1, 3, random_site);
@@ -239,7 +239,7 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     run(1, 2, wrong);
     run(2, 2, wrong);
@@ -260,7 +260,7 @@ static cohort_status leaving(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_leaving(void)
+TEST(leaving)
 {
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++) {
         cohort_future *left[4];
@@ -283,13 +283,7 @@ static void test_leaving(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"random", test_random},
-    {"wrong", test_wrong},
-    {"leaving", test_leaving},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -123,7 +123,7 @@ static void check_kind(uint32_t num_localities, enum kind kind)
     pair_destroy(pair);
 }
 
-static void test_ends(void)
+TEST(ends)
 {
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++)
         for (unsigned kind = 0; kind < NUM_KINDS; kind++)
@@ -155,7 +155,7 @@ static cohort_status call_cancelled(void *arg)
     return COHORT_OK;
 }
 
-static void test_cancelled_before(void)
+TEST(cancelled_before)
 {
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++) {
         struct pair *pair = pair_create(num_localities);
@@ -259,7 +259,7 @@ static void run_race(uint64_t seed, uint32_t num_localities, size_t bytes)
     free(from);
 }
 
-static void test_race(void)
+TEST(race)
 {
     static const size_t sizes[] = {8, 200, 5000, LONG};
     for (uint64_t seed = 1; seed <= 60; seed++)
@@ -314,14 +314,14 @@ static void run_sets_race(uint64_t seed, uint32_t num_localities)
     pair_destroy(sets.pair);
 }
 
-static void test_sets_race(void)
+TEST(sets_race)
 {
     for (uint64_t seed = 1; seed <= 48; seed++)
         run_sets_race(seed, 1 + seed % 2);
 }
 
 /* The endpoint is given back while its gets are being cancelled. */
-static void test_leaving(void)
+TEST(leaving)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct race race = {.pair = pair_create(1 + seed % 2), .bytes = 8, .leaves = true};
@@ -344,13 +344,7 @@ static void test_leaving(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"ends", test_ends},       {"cancelled_before", test_cancelled_before},
-    {"race", test_race},       {"sets_race", test_sets_race},
-    {"leaving", test_leaving},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

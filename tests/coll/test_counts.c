@@ -90,22 +90,17 @@ static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void 
         test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
 }
 
-static void test_broadcast(void)
+TEST(broadcast)
 {
     run("broadcast", broadcast);
 }
 
-static void test_gatherv(void)
+TEST(gatherv)
 {
     run("gatherv", gatherv);
 }
 
-static const struct test_case cases[] = {
-    {"broadcast", test_broadcast},
-    {"gatherv", test_gatherv},
-};
-
 int main(int argc, char **argv)
 {
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

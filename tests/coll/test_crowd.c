@@ -66,22 +66,17 @@ static void run(uint32_t num_localities)
     cluster_destroy(cluster);
 }
 
-static void test_one_locality(void)
+TEST(one_locality)
 {
     run(1);
 }
 
-static void test_two_localities(void)
+TEST(two_localities)
 {
     run(2);
 }
 
-static const struct test_case cases[] = {
-    {"one_locality", test_one_locality},
-    {"two_localities", test_two_localities},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

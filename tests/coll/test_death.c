@@ -95,7 +95,7 @@ static void run(uint64_t seed, uint32_t threshold, size_t count, const char *alg
     cluster_abandon(cluster);
 }
 
-static void test_small(void)
+TEST(small)
 {
     for (uint64_t seed = 1; seed < 40; seed++) {
         run(seed, 1024, 1, NULL);
@@ -104,7 +104,7 @@ static void test_small(void)
     }
 }
 
-static void test_large(void)
+TEST(large)
 {
     for (uint64_t seed = 1; seed < 20; seed++) {
         run(seed, 1024, 10000, NULL);
@@ -142,7 +142,7 @@ static cohort_future *create_and_kill(void *context, cohort_comm **ret_comm, con
     return creation;
 }
 
-static void test_creation(void)
+TEST(creation)
 {
     for (uint64_t seed = 1; seed < 40; seed++) {
         struct cluster *cluster = cluster_create(seed, NUM_LOCALITIES, 0);
@@ -159,13 +159,7 @@ static void test_creation(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"creation", test_creation},
-    {"small", test_small},
-    {"large", test_large},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

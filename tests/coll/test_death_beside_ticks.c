@@ -46,7 +46,7 @@ void __wrap_cohort__endpoint_tick(struct cohort_comm *comm)
     __real_cohort__endpoint_tick(comm);
 }
 
-static void test_all_hear(void)
+TEST(all_hear)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
     static cohort_comm *comms[NUM][2];
@@ -75,6 +75,5 @@ static void test_all_hear(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"all_hear", test_all_hear}};
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 3);
+    return cluster_test(argc, argv, 3);
 }

@@ -163,29 +163,23 @@ static void run_all(bool is_host, size_t count)
         }
 }
 
-static void test_locality(void)
+TEST(locality)
 {
     run_all(false, 3);
 }
 
-static void test_host(void)
+TEST(host)
 {
     run_all(true, 3);
 }
 
 /* Blocks that are announced and fetched. */
-static void test_large(void)
+TEST(large)
 {
     run_all(false, 3000);
 }
 
-static const struct test_case cases[] = {
-    {"locality", test_locality},
-    {"host", test_host},
-    {"large", test_large},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -73,7 +73,7 @@ static void end(struct cluster *cluster, cohort_comm *comms[][2], uint32_t num)
 }
 
 /* They end in order, later ones too. */
-static void test_calls(void)
+TEST(calls)
 {
     cohort_comm *comms[1][2];
     struct cluster *cluster = create(1, comms, 1);
@@ -93,7 +93,7 @@ static void test_calls(void)
 
 /* In each communicator as many as fit its window. They only wait: a send would end with its own
  * locality's, some in each turn. */
-static void test_communicators(void)
+TEST(communicators)
 {
     enum { NUM_COMMS = (NUM_CALLS + COHORT__WINDOW - 1) / COHORT__WINDOW };
     static cohort_comm *comms[NUM_COMMS][2];
@@ -110,7 +110,7 @@ static void test_communicators(void)
 }
 
 /* The site leaves while some are left. */
-static void test_left_midway(void)
+TEST(left_midway)
 {
     cohort_comm *comms[1][2];
     struct cluster *cluster = create(1, comms, 1);
@@ -124,13 +124,7 @@ static void test_left_midway(void)
     await_all(COHORT_ERR_CANCELLED);
 }
 
-static const struct test_case cases[] = {
-    {"calls", test_calls},
-    {"communicators", test_communicators},
-    {"left_midway", test_left_midway},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -141,7 +141,7 @@ static const struct scene in_turn = {
     .num_sites = 8, .num_localities = 4, .positions = {{0, 5, 0}, {0, 9, 0}, {0, 5, 0}, {0, 9, 0}}};
 
 /* The leaders depend on the instance, so all that is known is that they are in their subgroups. */
-static void test_text(void)
+TEST(text)
 {
     struct scene scene = in_turn;
     unsigned leaders[7];
@@ -165,7 +165,7 @@ static void test_text(void)
 }
 
 /* The root leads its subgroups. */
-static void test_explain(void)
+TEST(explain)
 {
     struct scene scene = in_turn;
     run(&scene, 7, explain);
@@ -176,7 +176,7 @@ static void test_explain(void)
     forget(&scene);
 }
 
-static void test_random(void)
+TEST(random)
 {
     for (uint64_t seed = 0; seed < NUM_SEEDS; seed++) {
         struct cohort__random random;
@@ -208,21 +208,14 @@ static cohort_status misuse(cohort_comm *comm, void *arg)
     return cohort_comm_describe(comm, &((struct scene *)arg)->texts[cohort_comm_this_site(comm)]);
 }
 
-static void test_misuse(void)
+TEST(misuse)
 {
     struct scene scene = in_turn;
     run(&scene, 0, misuse);
     forget(&scene);
 }
 
-static const struct test_case cases[] = {
-    {"text", test_text},
-    {"explain", test_explain},
-    {"random", test_random},
-    {"misuse", test_misuse},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -399,93 +399,93 @@ static void run(const char *name)
             scarce_rounds(&scenes[i]);
 }
 
-static void test_create(void)
+TEST(create)
 {
     run("create");
 }
 
-static void test_bytes(void)
+TEST(bytes)
 {
     run("bytes");
 }
 
-static void test_sparse(void)
+TEST(sparse)
 {
     run("sparse");
 }
 
-static void test_objects(void)
+TEST(objects)
 {
     run("objects");
 }
 
-static void test_rows(void)
+TEST(rows)
 {
     run("rows");
 }
 
-static void test_in_place(void)
+TEST(in_place)
 {
     run("in_place");
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     run("wrong");
 }
 
-static void test_reduce(void)
+TEST(reduce)
 {
     run("reduce");
 }
 
-static void test_ragged(void)
+TEST(ragged)
 {
     run("ragged");
 }
 
-static void test_channels(void)
+TEST(channels)
 {
     run("channels");
 }
 
-static void test_any(void)
+TEST(any)
 {
     run("any");
 }
 
-static void test_deadline(void)
+TEST(deadline)
 {
     run("deadline");
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
     run("cancel");
 }
 
-static void test_scope(void)
+TEST(scope)
 {
     run("scope");
 }
 
-static void test_skip(void)
+TEST(skip)
 {
     run("skip");
 }
 
 /* In shared memory. */
-static void test_notes(void)
+TEST(notes)
 {
     run("notes");
 }
 
-static void test_split(void)
+TEST(split)
 {
     run("split");
 }
 
-static void test_look(void)
+TEST(look)
 {
     run("look");
 }
@@ -501,15 +501,7 @@ static void allow_descriptors(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"create", test_create},   {"bytes", test_bytes},       {"sparse", test_sparse},
-        {"objects", test_objects}, {"rows", test_rows},         {"in_place", test_in_place},
-        {"wrong", test_wrong},     {"reduce", test_reduce},     {"ragged", test_ragged},
-        {"any", test_any},         {"channels", test_channels}, {"deadline", test_deadline},
-        {"cancel", test_cancel},   {"split", test_split},       {"look", test_look},
-        {"scope", test_scope},     {"skip", test_skip},         {"notes", test_notes},
-    };
     allow_descriptors();
     scarce_init();
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -175,13 +175,13 @@ static void play_both(struct scene what)
     }
 }
 
-static void test_agree(void)
+TEST(agree)
 {
     play_both((struct scene){.types = {COHORT_INT32, COHORT_INT32}, .counts = {COUNT, COUNT}});
 }
 
 /* Each site finds it by itself. */
-static void test_disagree(void)
+TEST(disagree)
 {
     play_both((struct scene){
         .types = {COHORT_INT32, COHORT_FLOAT},
@@ -192,7 +192,7 @@ static void test_disagree(void)
 }
 
 /* The root's plan is the agreement alone, so it has no step for the block. */
-static void test_wrong(void)
+TEST(wrong)
 {
     play_both((struct scene){.types = {COHORT_INT32, COHORT_INT32},
                              .counts = {COUNT, COUNT},
@@ -203,7 +203,7 @@ static void test_wrong(void)
 }
 
 /* Of counts they don't agree beforehand. Site 1 may be through by then. */
-static void test_other_count(void)
+TEST(other_count)
 {
     play_both((struct scene){.types = {COHORT_INT32, COHORT_INT32},
                              .counts = {COUNT, 1},
@@ -214,7 +214,7 @@ static void test_other_count(void)
 }
 
 /* The block comes when nobody waits for it any more. */
-static void test_held(void)
+TEST(held)
 {
     play(&(struct scene){.types = {COHORT_INT32, COHORT_FLOAT},
                          .counts = {COUNT, COUNT},
@@ -241,7 +241,7 @@ static cohort_status lend(cohort_comm *comm, void *arg)
     return cohort_await(cohort_barrier(comm, GENERATION + 1));
 }
 
-static void test_lent(void)
+TEST(lent)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
     scene = NULL;
@@ -258,13 +258,7 @@ static void test_lent(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"agree", test_agree}, {"disagree", test_disagree},
-    {"wrong", test_wrong}, {"other_count", test_other_count},
-    {"held", test_held},   {"lent", test_lent},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

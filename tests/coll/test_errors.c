@@ -73,7 +73,7 @@ static cohort_status wrong_length(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong_length(void)
+TEST(wrong_length)
 {
     run_both("wrong-length", wrong_length);
 }
@@ -92,7 +92,7 @@ static cohort_status wrong_generation(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong_generation(void)
+TEST(wrong_generation)
 {
     run_both("wrong-generation", wrong_generation);
 }
@@ -114,7 +114,7 @@ static cohort_status wrong_role(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong_role(void)
+TEST(wrong_role)
 {
     run_both("wrong-role", wrong_role);
 }
@@ -148,7 +148,7 @@ static cohort_status bad_arguments(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_bad_arguments(void)
+TEST(bad_arguments)
 {
     run_both("bad-arguments", bad_arguments);
     CHECK_INT(cohort_await(cohort_barrier(NULL, 1)), COHORT_ERR_BAD_PARAMETER);
@@ -178,12 +178,12 @@ static cohort_status failing_operation(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_failing_operation(void)
+TEST(failing_operation)
 {
     run_both("failing-operation", failing_operation);
 }
 
-static void test_creation(void)
+TEST(creation)
 {
     cohort_comm *comm = NULL;
     CHECK_INT(cohort_await(cohort_comm_create(
@@ -226,7 +226,7 @@ static void create_too_early(void)
     CHECK(comm == NULL);
 }
 
-static void test_duplicate_site(void)
+TEST(duplicate_site)
 {
     const cohort_comm_options first = {.num_sites = 2, .this_site = 0};
     const cohort_comm_options second = {.num_sites = 2, .this_site = 1};
@@ -250,7 +250,7 @@ static void test_duplicate_site(void)
     cohort_comm_unref(comm_1);
 }
 
-static void test_different_terms(void)
+TEST(different_terms)
 {
     cohort_comm *comms[4] = {NULL};
     cohort_future *futures[4];
@@ -306,7 +306,7 @@ static cohort_status gather_against_broadcast(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_gather_against_broadcast(void)
+TEST(gather_against_broadcast)
 {
     run_in_time("gather-against-broadcast", 2, gather_against_broadcast);
 }
@@ -331,7 +331,7 @@ static cohort_status root_skips(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_root_skips(void)
+TEST(root_skips)
 {
     run_in_time("root-skips", 3, root_skips);
 }
@@ -375,7 +375,7 @@ static cohort_status site_comes_late(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_site_never_comes(void)
+TEST(site_never_comes)
 {
     CHECK_INT(cohort_promise_create(&site_2_may_come, &site_2_comes), COHORT_OK);
     run("site-never-comes", 3, 1024, site_comes_late);
@@ -393,7 +393,7 @@ static cohort_status leaves_early(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_site_leaves(void)
+TEST(site_leaves)
 {
     run("site-leaves", 2, 1024, leaves_early);
 }
@@ -457,7 +457,7 @@ static void run_leaver(const char *algorithms)
 }
 
 /* Where the sites meet, and where they send each other messages. */
-static void test_leaves_in_flight(void)
+TEST(leaves_in_flight)
 {
     run_leaver(NULL);
     run_leaver("all_reduce=linear");
@@ -474,7 +474,7 @@ static cohort_status cancels(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_unref_in_flight(void)
+TEST(unref_in_flight)
 {
     cohort_future *kept = NULL;
     CHECK_INT(sites_run(&(struct sites){
@@ -484,25 +484,8 @@ static void test_unref_in_flight(void)
     CHECK(status == COHORT_ERR_CANCELLED || status == COHORT_ERR_GONE);
 }
 
-static const struct test_case cases[] = {
-    {"wrong_length", test_wrong_length},
-    {"wrong_generation", test_wrong_generation},
-    {"wrong_role", test_wrong_role},
-    {"bad_arguments", test_bad_arguments},
-    {"failing_operation", test_failing_operation},
-    {"creation", test_creation},
-    {"duplicate_site", test_duplicate_site},
-    {"different_terms", test_different_terms},
-    {"gather_against_broadcast", test_gather_against_broadcast},
-    {"root_skips", test_root_skips},
-    {"site_never_comes", test_site_never_comes},
-    {"site_leaves", test_site_leaves},
-    {"leaves_in_flight", test_leaves_in_flight},
-    {"unref_in_flight", test_unref_in_flight},
-};
-
 int main(int argc, char **argv)
 {
     create_too_early();
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

@@ -58,7 +58,7 @@ static bool is_chosen(uint32_t num_sites, uint32_t root)
 }
 
 /* For every number of sites. The other parameters vary with the root. */
-static void test_every_root(void)
+TEST(every_root)
 {
     static const size_t counts[] = {1, 0, 3, 7};
     uint64_t seed = 1, number = 0;
@@ -84,7 +84,7 @@ static void test_every_root(void)
 }
 
 /* Sizes from those that fit into a message to those that are announced and fetched in pieces. */
-static void test_every_size(void)
+TEST(every_size)
 {
     static const size_t counts[] = {8, 9, 511, 513, 2048, 5000, 40000, 300000};
     /* With a sanitizer the largest one would take more time than all others. */
@@ -101,12 +101,7 @@ static void test_every_size(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"every_root", test_every_root},
-    {"every_size", test_every_size},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -69,7 +69,7 @@ static void run(uint64_t seed, uint32_t num_localities, uint32_t threshold, stru
 }
 
 /* Each message is larger than the whole budget, or than half of it, or tiny. */
-static void test_64_generations(void)
+TEST(64_generations)
 {
     static const size_t counts[] = {1, 64, 256, 600, 1500};
     for (uint64_t seed = 0; seed < test_rounds_of(NUM_SEEDS, FEW_SEEDS, FEW_SEEDS); seed++)
@@ -80,7 +80,7 @@ static void test_64_generations(void)
         }
 }
 
-static void test_beyond_the_window(void)
+TEST(beyond_the_window)
 {
     for (uint64_t seed = 0; seed < test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         run(seed, 4, COHORT_FORCE_TREE, (struct load){MANY, 100, EXERCISE_NUM_KINDS});
@@ -89,7 +89,7 @@ static void test_beyond_the_window(void)
 }
 
 /* The root waits for no other site, so it runs ahead as far as it may. */
-static void test_root_runs_ahead(void)
+TEST(root_runs_ahead)
 {
     for (uint64_t seed = 0; seed < test_rounds(NUM_SEEDS, FEW_SEEDS); seed++)
         run(seed, 8, 1024, (struct load){MANY, 200, EXERCISE_BROADCAST});
@@ -128,20 +128,13 @@ static void leave(uint32_t num_localities)
     cluster_destroy(cluster);
 }
 
-static void test_leaves(void)
+TEST(leaves)
 {
     leave(1);
     leave(2);
 }
 
-static const struct test_case cases[] = {
-    {"64_generations", test_64_generations},
-    {"beyond_the_window", test_beyond_the_window},
-    {"root_runs_ahead", test_root_runs_ahead},
-    {"leaves", test_leaves},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

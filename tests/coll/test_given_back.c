@@ -65,7 +65,7 @@ static cohort_status sum(cohort_comm *comm, void *arg)
 
 /* The only site of its communicator. Its group is freed when the endpoint is released, although the
  * event loop does not run in the meantime. */
-static void test_busy(void)
+TEST(busy)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
     for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -84,7 +84,7 @@ static void test_busy(void)
 }
 
 /* Many groups alive at once, released in another order than they were made. */
-static void test_many(void)
+TEST(many)
 {
     static cohort_comm *comms[ROUNDS];
     struct cluster *cluster = cluster_create(1, 1, 0);
@@ -136,19 +136,19 @@ static void run_rounds(uint32_t num_localities, cohort_status (*run)(cohort_comm
     cluster_destroy(cluster);
 }
 
-static void test_sites(void)
+TEST(sites)
 {
     run_rounds(1, sum, ROUNDS, 0);
 }
 
-static void test_leave_early(void)
+TEST(leave_early)
 {
     run_rounds(1, leave_early, ROUNDS, 0);
     run_rounds(NUM_LOCALITIES, leave_early, ROUNDS / 5, NUM_LOCALITIES);
 }
 
 /* A locality may keep the group that got the last message. */
-static void test_localities(void)
+TEST(localities)
 {
     run_rounds(NUM_LOCALITIES, sum, ROUNDS / 5, NUM_LOCALITIES);
 }
@@ -169,7 +169,7 @@ static cohort_status split(cohort_comm *comm, void *arg)
     return status;
 }
 
-static void test_split(void)
+TEST(split)
 {
     run_rounds(1, split, ROUNDS, 0);
     run_rounds(NUM_LOCALITIES, split, ROUNDS / 5, NUM_LOCALITIES);
@@ -177,15 +177,7 @@ static void test_split(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"busy", test_busy},
-        {"many", test_many},
-        {"sites", test_sites},
-        {"localities", test_localities},
-        {"leave_early", test_leave_early},
-        {"split", test_split},
-    };
-    int failed = cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    int failed = cluster_test(argc, argv, NUM_WORKERS);
     CHECK(failed || atomic_load(&num_groups) == 0);
     return failed;
 }

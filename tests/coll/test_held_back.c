@@ -86,7 +86,7 @@ static void run_each_host(enum exercise_kind kind, size_t count, enum cluster_pl
 }
 
 /* The root's own host may be held back, too: then nobody else has rows to wait for. */
-static void test_gather(void)
+TEST(gather)
 {
     run_each_host(EXERCISE_GATHER, 1, CLUSTER_BLOCKS);
     run_each_host(EXERCISE_GATHER, LONG, CLUSTER_BLOCKS);
@@ -94,30 +94,23 @@ static void test_gather(void)
     run_each_host(EXERCISE_GATHER, LONG, CLUSTER_ROUND_ROBIN);
 }
 
-static void test_all_gather(void)
+TEST(all_gather)
 {
     run_each_host(EXERCISE_ALL_GATHER, LONG, CLUSTER_BLOCKS);
 }
 
-static void test_all_gatherv(void)
+TEST(all_gatherv)
 {
     run_each_host(EXERCISE_ALL_GATHERV, LONG, CLUSTER_BLOCKS);
     run_each_host(EXERCISE_ALL_GATHERV, LONG, CLUSTER_ROUND_ROBIN);
 }
 
-static void test_all_to_all(void)
+TEST(all_to_all)
 {
     run_each_host(EXERCISE_ALL_TO_ALL, LONG, CLUSTER_BLOCKS);
 }
 
-static const struct test_case cases[] = {
-    {"gather", test_gather},
-    {"all_gather", test_all_gather},
-    {"all_gatherv", test_all_gatherv},
-    {"all_to_all", test_all_to_all},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

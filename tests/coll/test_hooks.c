@@ -217,7 +217,7 @@ static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void 
         test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
 }
 
-static void test_all(void)
+TEST(all)
 {
     struct late late;
     CHECK_INT(cohort_promise_create(&late.set, &late.is_set), COHORT_OK);
@@ -230,11 +230,7 @@ static void test_all(void)
     CHECK_INT((long long)num_records, N - 1 + N * (8 + 6 + 6));
 }
 
-static const struct test_case cases[] = {
-    {"all", test_all},
-};
-
 int main(int argc, char **argv)
 {
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

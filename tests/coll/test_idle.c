@@ -178,7 +178,7 @@ static void scene_fini(struct scene *scene)
     cluster_destroy(scene->cluster);
 }
 
-static void test_unpacking(void)
+TEST(unpacking)
 {
     struct scene scene;
     void *text;
@@ -197,7 +197,7 @@ static void test_unpacking(void)
 }
 
 /* Site 0 has completed, so the call is left as it is. */
-static void test_cancelled(void)
+TEST(cancelled)
 {
     struct scene scene;
     scene_init(&scene);
@@ -209,7 +209,7 @@ static void test_cancelled(void)
 }
 
 /* Where a site completes without the others, a call is taken back. */
-static void test_taken_back(void)
+TEST(taken_back)
 {
     struct scene scene;
     scene_init(&scene);
@@ -225,7 +225,7 @@ static void test_taken_back(void)
 
 /* The verdict comes when the data has come, which it had not when the call was frozen: it is longer
  * than what is copied on the spot. */
-static void test_told_late(void)
+TEST(told_late)
 {
     struct scene scene;
     scene_init(&scene);
@@ -248,7 +248,7 @@ static void test_told_late(void)
 }
 
 /* A call that unpacks has its deadline still. */
-static void test_deadline(void)
+TEST(deadline)
 {
     struct scene scene;
     scene_init(&scene);
@@ -261,7 +261,7 @@ static void test_deadline(void)
     scene_fini(&scene);
 }
 
-static void test_left(void)
+TEST(left)
 {
     struct scene scene;
     scene_init(&scene);
@@ -275,7 +275,7 @@ static void test_left(void)
 }
 
 /* The call needs nobody any more. */
-static void test_revoked(void)
+TEST(revoked)
 {
     struct scene scene;
     scene_init(&scene);
@@ -306,7 +306,7 @@ static void check_open(struct scene *scene, cohort_future *futures[SITES], uint3
 }
 
 /* Who calls last joins at once, and waits for the other one. */
-static void test_divided(void)
+TEST(divided)
 {
     struct scene scene;
     cohort_comm *children[SITES];
@@ -326,7 +326,7 @@ static void test_divided(void)
     scene_fini(&scene);
 }
 
-static void test_agreed(void)
+TEST(agreed)
 {
     struct scene scene;
     cohort_agreed agreed[SITES];
@@ -345,13 +345,7 @@ static void test_agreed(void)
     scene_fini(&scene);
 }
 
-static const struct test_case cases[] = {
-    {"unpacking", test_unpacking}, {"cancelled", test_cancelled}, {"taken back", test_taken_back},
-    {"told late", test_told_late}, {"deadline", test_deadline},   {"left", test_left},
-    {"revoked", test_revoked},     {"divided", test_divided},     {"agreed", test_agreed},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

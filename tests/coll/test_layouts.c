@@ -247,7 +247,7 @@ static void run(uint64_t seed, uint32_t num_localities, uint32_t num_sites, size
         (struct sites){.name = "layouts", .options = {.num_sites = num_sites}, .run = site});
 }
 
-static void test_random(void)
+TEST(random)
 {
     for (uint32_t num_sites = 1; num_sites <= SITES_MAX; num_sites++) {
         run(num_sites, 1, num_sites, 0, random_site);
@@ -284,7 +284,7 @@ static cohort_status columns(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_columns(void)
+TEST(columns)
 {
     for (uint32_t num_sites = 1; num_sites <= 4; num_sites++)
         run(1, num_sites, num_sites, 0, columns);
@@ -317,7 +317,7 @@ static cohort_status alike(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_alike(void)
+TEST(alike)
 {
     run(1, 1, 1, 0, alike);
     run(1, 1, 2, 0, alike);
@@ -417,20 +417,13 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     run(1, 1, 2, 0, wrong);
     run(1, 2, 2, 0, wrong);
 }
 
-static const struct test_case cases[] = {
-    {"random", test_random},
-    {"columns", test_columns},
-    {"alike", test_alike},
-    {"wrong", test_wrong},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

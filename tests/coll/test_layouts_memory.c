@@ -129,13 +129,13 @@ static void fail_each(uint32_t num_localities, bool overlaps)
     CHECK(number > 5 && num_right < number - 3);
 }
 
-static void test_one_locality(void)
+TEST(one_locality)
 {
     fail_each(1, false);
     fail_each(1, true);
 }
 
-static void test_localities(void)
+TEST(localities)
 {
     fail_each(2, false);
     fail_each(2, true);
@@ -154,7 +154,7 @@ static cohort_status channel(struct scene *scene, bool sets)
     return await_within(future, patience);
 }
 
-static void test_channel(void)
+TEST(channel)
 {
     static struct scene scene;
     begin(&scene, 1);
@@ -170,9 +170,6 @@ static void test_channel(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"one_locality", test_one_locality},
-                                             {"localities", test_localities},
-                                             {"channel", test_channel}};
     scarce_init();
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

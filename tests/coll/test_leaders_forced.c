@@ -88,7 +88,7 @@ static cohort_status force_all(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_every_row(void)
+TEST(every_row)
 {
     run(3, NULL, force_all);
     if (num_done <= 40 || num_refused < 4)
@@ -115,7 +115,7 @@ static cohort_status explain(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_explained(void)
+TEST(explained)
 {
     run(3, "all_reduce=levels(ring),scan=levels(linear)", explain);
 }
@@ -137,7 +137,7 @@ static cohort_status differ(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_differently(void)
+TEST(differently)
 {
     run(3, NULL, differ);
 }
@@ -172,19 +172,12 @@ static cohort_status call_wrong(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     run(3, NULL, call_wrong);
 }
 
-static const struct test_case cases[] = {
-    {"every_row", test_every_row},
-    {"explained", test_explained},
-    {"differently", test_differently},
-    {"wrong", test_wrong},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

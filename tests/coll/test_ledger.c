@@ -192,7 +192,7 @@ static void run(cohort_status (*site)(cohort_comm *comm, void *arg))
     CHECK_INT(found.num_joins, 0);
 }
 
-static void test_sites(void)
+TEST(sites)
 {
     run(be_late);
     CHECK_INT(found.num_calls, 8);
@@ -220,7 +220,7 @@ static cohort_status send_late(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_channel(void)
+TEST(channel)
 {
     run(send_late);
 }
@@ -346,13 +346,13 @@ static void run_stalled(cohort_status (*site)(cohort_comm *comm, void *arg))
     CHECK_INT(found.num_pending, 0);
 }
 
-static void test_pending_call(void)
+TEST(pending_call)
 {
     run_stalled(stall_in_call);
     run_stalled(stall_alone);
 }
 
-static void test_pending(void)
+TEST(pending)
 {
     run_stalled(stall);
 }
@@ -376,7 +376,7 @@ static cohort_status create_one(void *arg)
     return status;
 }
 
-static void test_creation(void)
+TEST(creation)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
     struct creation first = {cluster, 1, NULL}, second = {cluster, 0, NULL};
@@ -411,19 +411,14 @@ static cohort_status split_late(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_split(void)
+TEST(split)
 {
     run(split_late);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"sites", test_sites},     {"channel", test_channel},   {"pending call", test_pending_call},
-        {"pending", test_pending}, {"creation", test_creation}, {"split", test_split},
-    };
-    int memory,
-        status = cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    int memory, status = cluster_test(argc, argv, NUM_WORKERS);
     uint32_t slot;
     cohort__ledger_close(); /* so nothing may be left */
     CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_ERR_STATE);

@@ -172,7 +172,7 @@ static void run(uint64_t seed, uint32_t *num_forced)
     *num_forced += round.num_forced;
 }
 
-static void test_random_calls(void)
+TEST(random_calls)
 {
     uint32_t num_forced = 0;
     uint64_t num_seeds = test_rounds(NUM_SEEDS, FEW_SEEDS);
@@ -244,7 +244,7 @@ static void run_explained(uint32_t num_localities, const char *const *levels,
     cluster_destroy(cluster);
 }
 
-static void test_explained(void)
+TEST(explained)
 {
     run_explained(4, NULL, NULL, explain);
 }
@@ -268,7 +268,7 @@ static cohort_status explain_switches(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_switches_explained(void)
+TEST(switches_explained)
 {
     static const char *const levels[] = {"switch=a", "switch=a", "switch=a", "switch=a",
                                          "switch=b", "switch=b", "switch=b", "switch=b"};
@@ -331,7 +331,7 @@ static cohort_status explain_scattered(cohort_comm *comm, void *arg)
 
 static const struct cohort__position two_hosts[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 0}};
 
-static void test_scattered_explained(void)
+TEST(scattered_explained)
 {
     run_on_two(two_hosts, CLUSTER_ROUND_ROBIN, (cohort_comm_options){0}, explain_scattered);
 }
@@ -347,7 +347,7 @@ static cohort_status explain_reproducible(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_reproducible_explained(void)
+TEST(reproducible_explained)
 {
     run_on_two(two_hosts, CLUSTER_BLOCKS, (cohort_comm_options){.reproducible = true},
                explain_reproducible);
@@ -370,7 +370,7 @@ static cohort_status explain_none(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_none_explained(void)
+TEST(none_explained)
 {
     for (uint32_t num_localities = 1; num_localities <= 4; num_localities += 3) {
         struct cluster *cluster = cluster_create(1, num_localities, 0);
@@ -402,7 +402,7 @@ static cohort_status explain_domains(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_domains_explained(void)
+TEST(domains_explained)
 {
     static const struct cohort__position domains[] = {{0, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 1, 0}};
     run_on_two(
@@ -468,31 +468,19 @@ static void run_long(struct long_blocks blocks)
 }
 
 /* As many pieces as there are hosts. */
-static void test_pieces(void)
+TEST(pieces)
 {
     run_long((struct long_blocks){"pieces", 12, 12, 8192, false});
 }
 
 /* Two, and four, with several sites in each locality and with one. */
-static void test_segments(void)
+TEST(segments)
 {
     run_long((struct long_blocks){"segments", 6, 12, 33000, true});
     run_long((struct long_blocks){"segments", 6, 6, 66001, true});
 }
 
-static const struct test_case cases[] = {
-    {"random_calls", test_random_calls},
-    {"explained", test_explained},
-    {"switches_explained", test_switches_explained},
-    {"scattered_explained", test_scattered_explained},
-    {"reproducible_explained", test_reproducible_explained},
-    {"domains_explained", test_domains_explained},
-    {"none_explained", test_none_explained},
-    {"pieces", test_pieces},
-    {"segments", test_segments},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

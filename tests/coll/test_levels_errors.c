@@ -158,30 +158,24 @@ static void run_all(size_t count)
         run(&rows[i], count);
 }
 
-static void test_small(void)
+TEST(small)
 {
     run_all(1);
 }
 
 /* By messages of their own, or in pieces. */
-static void test_medium(void)
+TEST(medium)
 {
     run_all(1500);
 }
 
 /* In segments, and folded by several workers. */
-static void test_large(void)
+TEST(large)
 {
     run_all(LONGEST);
 }
 
-static const struct test_case cases[] = {
-    {"small", test_small},
-    {"medium", test_medium},
-    {"large", test_large},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

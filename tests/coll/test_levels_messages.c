@@ -80,7 +80,7 @@ static uint32_t log2_ceiling(uint32_t value)
     return log;
 }
 
-static void test_all_reduce(void)
+TEST(all_reduce)
 {
     for (uint32_t hosts = 2; hosts <= MAX_HOSTS; hosts++) {
         bool is_power = (hosts & (hosts - 1)) == 0;
@@ -89,26 +89,20 @@ static void test_all_reduce(void)
     }
 }
 
-static void test_broadcast(void)
+TEST(broadcast)
 {
     for (uint32_t hosts = 2; hosts <= MAX_HOSTS; hosts++)
         CHECK(messages_a_call(hosts, EXERCISE_BROADCAST) == hosts - 1);
 }
 
 /* One for each ordered pair of hosts, or fewer if leaders pass on what is not for them. */
-static void test_all_to_all(void)
+TEST(all_to_all)
 {
     for (uint32_t hosts = 2; hosts <= MAX_HOSTS; hosts++)
         CHECK(messages_a_call(hosts, EXERCISE_ALL_TO_ALL) <= hosts * (hosts - 1));
 }
 
-static const struct test_case cases[] = {
-    {"all_reduce", test_all_reduce},
-    {"broadcast", test_broadcast},
-    {"all_to_all", test_all_to_all},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

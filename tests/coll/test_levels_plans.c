@@ -124,7 +124,7 @@ static cohort_status repeat(cohort_comm *comm, void *arg)
 }
 
 /* Each site has built each plan once for each communicator. */
-static void test_repeated(void)
+TEST(repeated)
 {
     static struct repetition repetitions[] = {
         {"levels", false}, {"shares", false}, {"levels", true}, {"shares", true}};
@@ -149,7 +149,7 @@ static cohort_status vary(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_varied(void)
+TEST(varied)
 {
     run((cohort_comm_options){0}, vary, NULL);
     CHECK_INT(atomic_load(&added.num), NUM_SITES * 2 * 2);
@@ -234,7 +234,7 @@ static const struct row rows[] = {
 enum { NUM_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 /* A forced row may have what it is said to take, and no byte less. Its plans keep to that. */
-static void test_budget(void)
+TEST(budget)
 {
     unsigned num_limited = 0;
     for (size_t i = 0; i < NUM_ROWS; i++) {
@@ -258,7 +258,7 @@ static void test_budget(void)
 }
 
 /* Where nothing is forced, another row is taken instead of the one that takes too much. */
-static void test_another_row(void)
+TEST(another_row)
 {
     unsigned num_others = 0;
     for (size_t i = 0; i < NUM_ROWS; i++) {
@@ -275,14 +275,7 @@ static void test_another_row(void)
     CHECK(num_others > 2);
 }
 
-static const struct test_case cases[] = {
-    {"repeated", test_repeated},
-    {"varied", test_varied},
-    {"budget", test_budget},
-    {"another_row", test_another_row},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -78,7 +78,7 @@ static cohort_status call_and_cancel(void *arg)
 
 /* The second one is made between the moment in which it is decided whom the verdict tells, and the
  * telling, which waits for it. Each is told once, and what it calls fails. */
-static void test_while_telling(void)
+TEST(while_telling)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
     struct site sites[SITES];
@@ -128,7 +128,7 @@ static cohort_status come_at_random(void *arg)
 }
 
 /* All have the same result, whoever has been made when. */
-static void test_random(void)
+TEST(random)
 {
     for (uint64_t seed = 1; seed <= NUM_ROUNDS; seed++) {
         struct cohort__random random;
@@ -157,9 +157,5 @@ static void test_random(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"while_telling", test_while_telling},
-        {"random", test_random},
-    };
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 3);
+    return cluster_test(argc, argv, 3);
 }

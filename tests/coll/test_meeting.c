@@ -53,7 +53,7 @@ static cohort_status mismatch(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_mismatch(void)
+TEST(mismatch)
 {
     run("mismatch", mismatch);
 }
@@ -79,7 +79,7 @@ static cohort_status moved_past(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_moved_past(void)
+TEST(moved_past)
 {
     run("moved-past", moved_past);
 }
@@ -101,7 +101,7 @@ static cohort_status rejected(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_rejected(void)
+TEST(rejected)
 {
     run("rejected", rejected);
 }
@@ -121,7 +121,7 @@ static cohort_status leaving(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_leaving(void)
+TEST(leaving)
 {
     cohort_status status = sites_run(&(struct sites){
         .name = "leaving",
@@ -146,7 +146,7 @@ static cohort_status leaving_inside(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_leaving_inside(void)
+TEST(leaving_inside)
 {
     cohort_status status = sites_run(&(struct sites){
         .name = "leaving-inside",
@@ -183,7 +183,7 @@ static cohort_status pipelined(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_pipelined(void)
+TEST(pipelined)
 {
     run("pipelined", pipelined);
 }
@@ -226,22 +226,12 @@ static cohort_status users_failure(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_users_failure(void)
+TEST(users_failure)
 {
     run("users-failure", users_failure);
 }
 
-static const struct test_case cases[] = {
-    {"mismatch", test_mismatch},
-    {"moved_past", test_moved_past},
-    {"rejected", test_rejected},
-    {"leaving", test_leaving},
-    {"leaving_inside", test_leaving_inside},
-    {"pipelined", test_pipelined},
-    {"users_failure", test_users_failure},
-};
-
 int main(int argc, char **argv)
 {
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

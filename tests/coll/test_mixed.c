@@ -76,7 +76,7 @@ static void run(const char *what, struct plan plan, uint32_t num_localities, uin
     cluster_destroy(cluster);
 }
 
-static void test_four_calls(void)
+TEST(four_calls)
 {
     for (uint64_t seed = 0; seed < 10; seed++) {
         run("four calls", (struct plan){.seed = seed}, 4, 9, 0, COHORT_FORCE_TREE, four_calls);
@@ -84,7 +84,7 @@ static void test_four_calls(void)
     }
 }
 
-static void test_one_at_a_time(void)
+TEST(one_at_a_time)
 {
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct plan plan = {.seed = seed, .num_generations = 200, .in_flight = 1};
@@ -93,7 +93,7 @@ static void test_one_at_a_time(void)
     }
 }
 
-static void test_in_flight(void)
+TEST(in_flight)
 {
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct plan plan = {.seed = seed, .num_generations = 200, .in_flight = 8};
@@ -102,7 +102,7 @@ static void test_in_flight(void)
     }
 }
 
-static void test_skipping(void)
+TEST(skipping)
 {
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct plan plan = {.seed = seed, .num_generations = 200, .in_flight = 8, .skips = true};
@@ -111,14 +111,7 @@ static void test_skipping(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"four_calls", test_four_calls},
-    {"one_at_a_time", test_one_at_a_time},
-    {"in_flight", test_in_flight},
-    {"skipping", test_skipping},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

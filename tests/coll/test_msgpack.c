@@ -60,7 +60,7 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
     return status;
 }
 
-static void test_all_to_all(void)
+TEST(all_to_all)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
     CHECK_INT(sites_run(&(struct sites){
@@ -74,7 +74,7 @@ static void test_all_to_all(void)
     cluster_destroy(cluster);
 }
 
-static void test_errors(void)
+TEST(errors)
 {
     unsigned char bytes[] = {0x93, 1, 2};
     msgpack_unpacked value = {0};
@@ -99,7 +99,7 @@ static void test_errors(void)
 }
 
 /* What is packed can be unpacked: one limit, told when packing. */
-static void test_depth(void)
+TEST(depth)
 {
     enum { MOST = COHORT_OBJECT_MAX_DEPTH };
     for (int is_map = 0; is_map < 2; is_map++) {
@@ -136,7 +136,7 @@ static void test_depth(void)
 
 /* What a head claims has to be there before there is memory for it; 2^32 - 1 elements would take
  * 96 GiB. Extensions pass. */
-static void test_claims(void)
+TEST(claims)
 {
     static unsigned char claims[][8] = {
         {0xdd, 0xff, 0xff, 0xff, 0xff, 0xc0},
@@ -160,14 +160,7 @@ static void test_claims(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"all_to_all", test_all_to_all},
-    {"errors", test_errors},
-    {"depth", test_depth},
-    {"claims", test_claims},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -186,7 +186,7 @@ static void run(const char *name, void (*play)(struct site *site))
         test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
 }
 
-static void test_all(void)
+TEST(all)
 {
     run("gatherv", gatherv);
     run("gatherv-to-empty", gatherv_to_empty);
@@ -199,11 +199,7 @@ static void test_all(void)
     run("null-with-data", null_with_data);
 }
 
-static const struct test_case cases[] = {
-    {"all", test_all},
-};
-
 int main(int argc, char **argv)
 {
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

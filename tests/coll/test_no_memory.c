@@ -112,12 +112,12 @@ static void run(struct job job)
     cluster_abandon(cluster);
 }
 
-static void test_awaited(void)
+TEST(awaited)
 {
     run((struct job){.is_early = false});
 }
 
-static void test_early(void)
+TEST(early)
 {
     run((struct job){.is_early = true});
 }
@@ -139,7 +139,7 @@ static cohort_status gather_objects(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_object(void)
+TEST(object)
 {
     static char text[] = "communicator \"full\", generation 1, site 1, all_gather of objects "
                          "(linear): no memory for an object of 3 bytes";
@@ -155,13 +155,7 @@ static void test_object(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"object", test_object},
-    {"awaited", test_awaited},
-    {"early", test_early},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 2);
+    return cluster_test(argc, argv, 2);
 }

@@ -191,19 +191,19 @@ static void run(enum turn_of_events event, uint64_t stall_after)
 /* Site 2 does not come to the first reduction, and leaves. The leader of the large domain is not
  * told, since it does not depend on site 2, and none for whom its next note is has yet to read the
  * first one. It has to ask site 2. */
-static void test_leaves(void)
+TEST(leaves)
 {
     run(LEAVES, SOON);
 }
 
 /* It comes to the next one, and so has left out the first. Nobody asks. */
-static void test_comes_late(void)
+TEST(comes_late)
 {
     run(COMES_LATE, never);
 }
 
 /* Its locality dies. */
-static void test_dies(void)
+TEST(dies)
 {
     run(DIES, never);
 }
@@ -233,7 +233,7 @@ static cohort_status read_short(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_short(void)
+TEST(short)
 {
     struct job job = {.event = COMES_LATE};
     gets_short = SLOW;
@@ -299,7 +299,7 @@ static void run_checked(struct job *job, cohort_status (*run)(cohort_comm *comm,
     run_sites(job, run, never);
 }
 
-static void test_disagree(void)
+TEST(disagree)
 {
     struct job job = {0};
     atomic_store(&is_held, true);
@@ -326,7 +326,7 @@ static cohort_status other_count(cohort_comm *comm, void *arg)
     return sum_up(comm, FIRST + 1);
 }
 
-static void test_other_count(void)
+TEST(other_count)
 {
     struct job job = {0};
     run_checked(&job, other_count);
@@ -354,7 +354,7 @@ static cohort_status count_calls(cohort_comm *comm, void *arg)
 }
 
 /* An agreement is one message to the other host, and one back. */
-static void test_messages(void)
+TEST(messages)
 {
     struct job plain = {0}, checked = {.is_checked = true};
     run_checked(&plain, count_calls);
@@ -362,13 +362,7 @@ static void test_messages(void)
     CHECK_INT(checked.num_messages - plain.num_messages, 2 * NUM_CALLS);
 }
 
-static const struct test_case cases[] = {
-    {"leaves", test_leaves},     {"comes_late", test_comes_late}, {"dies", test_dies},
-    {"short", test_short},       {"disagree", test_disagree},     {"other_count", test_other_count},
-    {"messages", test_messages},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

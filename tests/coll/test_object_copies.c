@@ -123,20 +123,18 @@ static void run_all(size_t bytes)
         count(&kinds[i], bytes);
 }
 
-static void test_large(void)
+TEST(large)
 {
     run_all((size_t)1 << 20);
 }
 
-static void test_larger(void)
+TEST(larger)
 {
     run_all((size_t)10 << 20);
 }
 
-static const struct test_case cases[] = {{"large", test_large}, {"larger", test_larger}};
-
 int main(int argc, char **argv)
 {
     atomic_store(&large_bytes, SIZE_MAX);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

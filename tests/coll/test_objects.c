@@ -190,7 +190,7 @@ static void run(uint64_t seed, uint32_t num_localities, uint32_t num_sites, size
                                .run = site});
 }
 
-static void test_every_algorithm(void)
+TEST(every_algorithm)
 {
     for (uint32_t num_sites = 1; num_sites <= 17; num_sites++) {
         run(num_sites, 1, num_sites, 0, every_algorithm);
@@ -221,7 +221,7 @@ static cohort_status many_at_once(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_many_at_once(void)
+TEST(many_at_once)
 {
     for (uint64_t seed = 1; seed <= 3; seed++) {
         run(seed, 3, 7, 4096, many_at_once);
@@ -316,7 +316,7 @@ static cohort_status bad_parameters(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_errors(void)
+TEST(errors)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         run(seed, 2, 2, 0, against_bytes);
@@ -387,7 +387,7 @@ static void run_ending(uint64_t seed, uint32_t num_localities, bool dies)
         cluster_destroy(ending.cluster);
 }
 
-static void test_endings(void)
+TEST(endings)
 {
     for (uint64_t seed = 1; seed <= 30; seed++) {
         run_ending(seed, 1 + seed % 4, false);
@@ -395,14 +395,7 @@ static void test_endings(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"every_algorithm", test_every_algorithm},
-    {"many_at_once", test_many_at_once},
-    {"errors", test_errors},
-    {"endings", test_endings},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

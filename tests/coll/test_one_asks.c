@@ -66,7 +66,7 @@ static cohort_status wait_for_missing(cohort_comm *comm, void *arg)
     return cohort_await(barrier);
 }
 
-static void test_one_asks(void)
+TEST(one_asks)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
     CHECK_INT(cohort_promise_create(&missing_may_come, &missing_comes), COHORT_OK);
@@ -80,11 +80,7 @@ static void test_one_asks(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"one_asks", test_one_asks},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -75,7 +75,7 @@ static void *outside(void *arg)
 
 /* The call ends what the last task waits for, so the runtime has no reason to go on before the call
  * has returned. */
-static void test_last_call(void)
+TEST(last_call)
 {
     pthread_t thread;
     CHECK_INT(cohort_start(&(cohort_start_options){.workers = 2}), COHORT_OK);
@@ -153,7 +153,7 @@ static void *play_outside(void *arg)
     return NULL;
 }
 
-static void test_random(void)
+TEST(random)
 {
     for (uint64_t seed = 1; seed <= NUM_ROUNDS; seed++) {
         struct cohort__random random;
@@ -175,13 +175,4 @@ static void test_random(void)
             else
                 CHECK_INT(pthread_join(players[i].thread, NULL), 0);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"last_call", test_last_call},
-        {"random", test_random},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -44,7 +44,7 @@ static cohort_status write_value(size_t index, void *maps, void *arg)
     return COHORT_OK;
 }
 
-static void test_order_is_kept(void)
+TEST(order_is_kept)
 {
     const struct cohort_op_options options = {.name = "compose", .function = compose};
     const cohort_datatype type = cohort_datatype_of_bytes(sizeof(struct map));
@@ -73,7 +73,7 @@ static cohort_status square(size_t index, void *value, void *arg)
     return arg && index == 777 ? cohort_fail(COHORT_ERR_GONE, "no square") : COHORT_OK;
 }
 
-static void test_built_in(void)
+TEST(built_in)
 {
     uint64_t sum = 1, most = 1;
     cohort_future *future =
@@ -94,7 +94,7 @@ static cohort_status turn(size_t index, void *value, void *arg)
 }
 
 /* i to the power of 6 is -1. */
-static void test_complex(void)
+TEST(complex)
 {
     float product[2] = {3, 2};
     cohort_future *future = cohort_parallel_reduce(0, 5500, NULL, turn, NULL, product, 1,
@@ -114,7 +114,7 @@ static cohort_status fail_to_combine(void *result, const void *left, const void 
     return cohort_fail(COHORT_ERR_FAILED, "can't combine");
 }
 
-static void test_errors(void)
+TEST(errors)
 {
     uint64_t sum = 3;
     cohort_future *future =
@@ -139,7 +139,7 @@ static void check_refused(cohort_future *future, const char *why)
     CHECK_CONTAINS(cohort_error_message(), why);
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     uint64_t sum = 0;
     float rest = 0;
@@ -172,12 +172,5 @@ static void test_mistakes(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"order is kept", test_order_is_kept},
-        {"built in", test_built_in},
-        {"complex", test_complex},
-        {"errors", test_errors},
-        {"mistakes", test_mistakes},
-    };
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

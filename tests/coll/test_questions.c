@@ -205,7 +205,7 @@ static cohort_status wait_for_leaver(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_leaver(void)
+TEST(leaver)
 {
     run(CALLS, UINT64_C(3600000000000), wait_for_leaver);
 }
@@ -255,7 +255,7 @@ static cohort_status wait_for_nobody(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_any_of_many(void)
+TEST(any_of_many)
 {
     static cohort_status (*const sites[])(cohort_comm * comm, void *arg) = {wait_for_any,
                                                                             wait_for_nobody};
@@ -276,30 +276,22 @@ static void test_any_of_many(void)
         }
 }
 
-static void test_calls(void)
+TEST(calls)
 {
     run(CALLS, 1, wait_for_silent);
 }
 
-static void test_gets(void)
+TEST(gets)
 {
     run(GETS, 1, wait_for_silent);
 }
 
-static void test_gets_from_any(void)
+TEST(gets_from_any)
 {
     run(GETS_FROM_ANY, 1, wait_for_silent);
 }
 
-static const struct test_case cases[] = {
-    {"calls", test_calls},
-    {"gets", test_gets},
-    {"gets_from_any", test_gets_from_any},
-    {"any_of_many", test_any_of_many},
-    {"leaver", test_leaver},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -49,7 +49,7 @@ static cohort_future *call(cohort_comm *comm, char *out)
     return cohort_all_to_allv(comm, in, counts, NULL, out, counts, NULL, COHORT_INT8, 1);
 }
 
-static void test_answers(void)
+TEST(answers)
 {
     struct cluster *cluster = cluster_create(0, 1, 0);
     cohort_comm *comms[SITES];
@@ -82,6 +82,5 @@ static void test_answers(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"answers", test_answers}};
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

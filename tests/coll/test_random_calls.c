@@ -685,7 +685,7 @@ static void play_seed(struct job *job, uint64_t seed)
     job_fini(job);
 }
 
-static void test_seeds(void)
+TEST(seeds)
 {
     struct job *job = malloc(sizeof(*job));
     CHECK(job);
@@ -695,8 +695,6 @@ static void test_seeds(void)
     random_ops_fini();
     free(job);
 }
-
-static const struct test_case cases[] = {{"seeds", test_seeds}};
 
 int main(int argc, char **argv)
 {
@@ -714,7 +712,7 @@ int main(int argc, char **argv)
         num_seeds = left < SEEDS_A_START ? left : SEEDS_A_START;
         CHECK((size_t)first < sizeof(args) / sizeof(args[0]));
         memcpy(args, argv, (size_t)first * sizeof(args[0]));
-        status = cluster_main(first, args, cases, 1, NUM_WORKERS);
+        status = cluster_test(first, args, NUM_WORKERS);
         first_seed += num_seeds;
     }
     return status;

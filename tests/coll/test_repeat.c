@@ -163,21 +163,21 @@ static void run(uint32_t threshold, struct repetition repetition)
 }
 
 /* Data that fits into messages, data that is lent, and data that is reduced by a work. */
-static void test_flat(void)
+TEST(flat)
 {
     run(1024, (struct repetition){all_reduce_once, 1, NULL});
     run(1024, (struct repetition){all_reduce_once, 100, NULL});
     run(1024, (struct repetition){all_reduce_once, 1024, NULL});
 }
 
-static void test_tree(void)
+TEST(tree)
 {
     run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 1, NULL});
     run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 100, NULL});
     run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 1024, NULL});
 }
 
-static void test_checked(void)
+TEST(checked)
 {
     run(1024, (struct repetition){checked_gather_once, 1, NULL});
     run(COHORT_FORCE_TREE, (struct repetition){checked_gather_once, 1, NULL});
@@ -390,13 +390,13 @@ static void run_kind(const char *kind, uint32_t threshold, const char *algorithm
                     EVERY_CALLS);
 }
 
-static void test_every_flat(void)
+TEST(every_flat)
 {
     for (int i = 0; i < NUM_KINDS; i++)
         run_kind(kinds[i], 1024, NULL);
 }
 
-static void test_every_tree(void)
+TEST(every_tree)
 {
     for (int i = 0; i < NUM_KINDS; i++)
         run_kind(kinds[i], COHORT_FORCE_TREE, NULL);
@@ -406,7 +406,7 @@ static void test_every_tree(void)
 
 /* In shared memory, since the hub of inproc allocates its messages. What is longer than a message
  * (LONGEST) is fetched. */
-static void test_composed(void)
+TEST(composed)
 {
     static const char *const rows[][2] = {
         {"gather", "gather=levels"},
@@ -436,30 +436,14 @@ static void test_composed(void)
         run_kind(rows[i][0], 0, rows[i][1]);
 }
 
-static void test_composed_long(void)
+TEST(composed_long)
 {
     run(0, (struct repetition){all_reduce_once, LONGEST, "all_reduce=levels"});
     run(0, (struct repetition){all_reduce_once, LONGEST, "all_reduce=shares"});
     run(0, (struct repetition){checked_gather_once, FEW, "gather=levels"});
 }
 
-static const struct test_case composed_cases[] = {
-    {"composed", test_composed},
-    {"composed_long", test_composed_long},
-};
-
-static const struct test_case cases[] = {
-    {"flat", test_flat},
-    {"tree", test_tree},
-    {"checked", test_checked},
-    {"every_flat", test_every_flat},
-    {"every_tree", test_every_tree},
-};
-
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--shm") == 0)
-        return cluster_main(argc, argv, composed_cases,
-                            sizeof(composed_cases) / sizeof(composed_cases[0]), 1);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -151,7 +151,7 @@ static void run_all(enum cohort__collective collective, const char *algorithm, b
 }
 
 /* Every row that promises it, and the row that is chosen. */
-static void test_rows(void)
+TEST(rows)
 {
     uint32_t num = 0;
     fill_numbers();
@@ -165,7 +165,7 @@ static void test_rows(void)
     CHECK(num >= 10);
 }
 
-static void test_choice(void)
+TEST(choice)
 {
     fill_numbers();
     for (unsigned collective = 0; collective < COHORT__NUM_COLLECTIVES; collective++)
@@ -174,7 +174,7 @@ static void test_choice(void)
 }
 
 /* The numbers distinguish orders: added from the right, they mostly give other bits. */
-static void test_numbers(void)
+TEST(numbers)
 {
     uint32_t num_other = 0;
     fill_numbers();
@@ -187,13 +187,7 @@ static void test_numbers(void)
     CHECK(num_other > 20);
 }
 
-static const struct test_case cases[] = {
-    {"numbers", test_numbers},
-    {"rows", test_rows},
-    {"choice", test_choice},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -90,7 +90,7 @@ static void check_all_fail(struct row *row, uint32_t by, uint64_t generation)
 
 /* Those in the other localities may call before they know. A barrier tells them: it has no root,
  * which might not wait. */
-static void test_before(void)
+TEST(before)
 {
     for (int is_whole = 0; is_whole < 2; is_whole++) {
         struct row row;
@@ -139,7 +139,7 @@ static void revoke_during(enum exercise_kind kind, size_t count, bool checked, u
     end(&row);
 }
 
-static void test_during(void)
+TEST(during)
 {
     uint64_t seed = 1;
     for (int kind = 0; kind < EXERCISE_NUM_KINDS; kind++) {
@@ -148,7 +148,7 @@ static void test_during(void)
     }
 }
 
-static void test_beyond_the_window(void)
+TEST(beyond_the_window)
 {
     struct row row;
     cohort_future *futures[SITES][BEYOND];
@@ -164,7 +164,7 @@ static void test_beyond_the_window(void)
     end(&row);
 }
 
-static void test_two_at_once(void)
+TEST(two_at_once)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct row row;
@@ -191,7 +191,7 @@ static void test_two_at_once(void)
 
 /* Site 0 has long messages under way to a neighbour and to another locality, and short ones, which
  * nobody gets; and sites wait for messages that nobody sets. */
-static void test_channels(void)
+TEST(channels)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct row row;
@@ -240,7 +240,7 @@ static void test_channels(void)
 }
 
 /* A generation is being taken back: its calls are held, or may not start. */
-static void test_held(void)
+TEST(held)
 {
     for (uint64_t seed = 1; seed <= 24; seed++) {
         struct row row;
@@ -267,7 +267,7 @@ static void test_held(void)
 }
 
 /* Some have joined in the new communicator, others have not called, or have called after it. */
-static void test_children(void)
+TEST(children)
 {
     for (uint64_t seed = 1; seed <= 16; seed++) {
         struct row row;
@@ -295,7 +295,7 @@ static void test_children(void)
 }
 
 /* Who has left has not gone by itself. */
-static void test_left(void)
+TEST(left)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct row row;
@@ -325,7 +325,7 @@ static void check_gone(cohort_future *future, uint32_t site)
 
 /* A site that has left can't agree: the others don't wait for it, whether it leaves before or
  * after they call. What it has agreed on before stays so. */
-static void test_agree_left(void)
+TEST(agree_left)
 {
     for (int is_whole = 0; is_whole < 2; is_whole++)
         for (int is_before = 0; is_before < 2; is_before++) {
@@ -358,16 +358,5 @@ static void test_agree_left(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"before", test_before},
-        {"during", test_during},
-        {"beyond_the_window", test_beyond_the_window},
-        {"two_at_once", test_two_at_once},
-        {"channels", test_channels},
-        {"held", test_held},
-        {"children", test_children},
-        {"left", test_left},
-        {"agree_left", test_agree_left},
-    };
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

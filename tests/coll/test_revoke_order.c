@@ -223,7 +223,7 @@ static uint32_t home_of(const struct row *row)
 
 /* The last site revokes and leaves. In a locality that has not heard of it yet sites ask after it,
  * and learn that it has gone, but not that it has gone by itself: they wait for the reason. */
-static void test_gone_before_the_reason(void)
+TEST(gone_before_the_reason)
 {
     struct row row;
     cohort_future *calls[2];
@@ -251,7 +251,7 @@ static void test_gone_before_the_reason(void)
 }
 
 /* Locality 0 has asked the others for their votes, which never come: it does not wait for them. */
-static void test_no_votes(void)
+TEST(no_votes)
 {
     struct row row;
     begin(&row);
@@ -272,7 +272,7 @@ static void test_no_votes(void)
 
 /* The map of a child comes where its sites do not wait for it any more. They leave it there, so its
  * home forgets it when the others have left it, too. */
-static void test_late_map(void)
+TEST(late_map)
 {
     struct row row;
     cohort_future *futures[SITES];
@@ -327,7 +327,7 @@ static bool revoke_without_memory(long number)
     return has_failed;
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     long number = 0;
     while (revoke_without_memory(number))
@@ -337,11 +337,5 @@ static void test_no_memory(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"gone_before_the_reason", test_gone_before_the_reason},
-        {"no_votes", test_no_votes},
-        {"late_map", test_late_map},
-        {"no_memory", test_no_memory},
-    };
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -54,7 +54,7 @@ static cohort_status broadcast(cohort_comm *comm, void *arg)
     return cohort_await(call);
 }
 
-static void test_untaken(void)
+TEST(untaken)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
     CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
@@ -89,7 +89,7 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
     return cohort_await(call);
 }
 
-static void test_once(void)
+TEST(once)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
     CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
@@ -133,7 +133,7 @@ static cohort_status reduce_late(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_composed(void)
+TEST(composed)
 {
     static const struct cohort__position positions[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 0}};
     struct cluster *cluster = cluster_create(1, 4, 0);
@@ -198,7 +198,7 @@ static cohort_status wait_for_window(cohort_comm *comm, void *arg)
     return cohort_await(second);
 }
 
-static void test_window(void)
+TEST(window)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
     CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
@@ -214,7 +214,7 @@ static void test_window(void)
     cluster_destroy(cluster);
 }
 
-static void test_nothing(void)
+TEST(nothing)
 {
     CHECK_INT(cohort_await(cohort_comm_roll_call(NULL)), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "cohort_comm_roll_call");
@@ -222,12 +222,7 @@ static void test_nothing(void)
     CHECK_CONTAINS(cohort_error_message(), "cohort_comm_idle");
 }
 
-static const struct test_case cases[] = {
-    {"untaken", test_untaken}, {"once", test_once},       {"composed", test_composed},
-    {"window", test_window},   {"nothing", test_nothing},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

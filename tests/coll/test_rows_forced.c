@@ -138,7 +138,7 @@ static void run_forced(uint32_t num_sites, uint32_t num_localities,
     cluster_destroy(cluster);
 }
 
-static void test_every_row(void)
+TEST(every_row)
 {
     for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++)
         run_forced(num_sites, 1 + num_sites % 4,
@@ -166,7 +166,7 @@ static cohort_status forced_call(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_for_the_communicator(void)
+TEST(for_the_communicator)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
     CHECK_INT(sites_run(&(struct sites){
@@ -182,12 +182,7 @@ static void test_for_the_communicator(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"every_row", test_every_row},
-    {"for_the_communicator", test_for_the_communicator},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

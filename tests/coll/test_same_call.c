@@ -402,29 +402,23 @@ static void run(uint32_t num_localities, uint32_t threshold)
 }
 
 /* All sites meet, without plans. */
-static void test_meeting(void)
+TEST(meeting)
 {
     run(1, 1024);
 }
 
-static void test_tree(void)
+TEST(tree)
 {
     run(1, COHORT_FORCE_TREE);
 }
 
-static void test_localities(void)
+TEST(localities)
 {
     run(2, 1024);
     run(3, COHORT_FORCE_TREE);
 }
 
-static const struct test_case cases[] = {
-    {"meeting", test_meeting},
-    {"tree", test_tree},
-    {"localities", test_localities},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -75,7 +75,7 @@ static void run(uint32_t num_localities, uint32_t culprit)
     cluster_destroy(team.cluster);
 }
 
-static void test_one_fails(void)
+TEST(one_fails)
 {
     for (uint32_t num_localities = 1; num_localities <= 3; num_localities++)
         for (uint32_t culprit = 0; culprit <= NUM_SITES; culprit++)
@@ -84,6 +84,5 @@ static void test_one_fails(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"one fails", test_one_fails}};
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

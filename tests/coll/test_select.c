@@ -53,7 +53,7 @@ static cohort_status run(cohort_comm_options options, char *collective,
     return run_at(NULL, options, collective, site);
 }
 
-static void test_explain(void)
+TEST(explain)
 {
     cohort_comm_options options = {.arity = 2, .flat_fallback_threshold = COHORT_FORCE_TREE};
     CHECK_INT(run(options, "all_to_all", explain), COHORT_OK);
@@ -68,7 +68,7 @@ static void test_explain(void)
     CHECK_CONTAINS(cohort_error_message(), "\"no_such\" is no collective");
 }
 
-static void test_shared_cores(void)
+TEST(shared_cores)
 {
     static const struct {
         struct cohort__position positions[NUM_LOCALITIES];
@@ -90,7 +90,7 @@ static void test_shared_cores(void)
     }
 }
 
-static void test_forced(void)
+TEST(forced)
 {
     CHECK_INT(run((cohort_comm_options){.algorithms = "all_to_all=padded"}, "all_to_all", explain),
               COHORT_OK);
@@ -116,7 +116,7 @@ static cohort_status exceed(cohort_comm *comm, void *arg)
     return cohort_await(cohort_barrier(comm, generation));
 }
 
-static void test_budget(void)
+TEST(budget)
 {
     cohort_comm_options options = {.algorithms = "all_to_all=padded", .memory_budget = 4000};
     CHECK_INT(run(options, "all_to_all", explain), COHORT_OK);
@@ -147,7 +147,7 @@ static cohort_status exceed_in_place(cohort_comm *comm, void *arg)
     return cohort_await(cohort_barrier(comm, 2));
 }
 
-static void test_budget_in_place(void)
+TEST(budget_in_place)
 {
     static const uint32_t in_place[] = {0, 1, 4, (1 << NUM_SITES) - 1};
     for (unsigned i = 0; i < 4; i++) {
@@ -178,7 +178,7 @@ static cohort_status exceed_in_meeting(cohort_comm *comm, void *arg)
         cohort_reduce_scatter(comm, memory, &memory[1], 0, COHORT_DOUBLE, COHORT_SUM, 2));
 }
 
-static void test_budget_in_meeting(void)
+TEST(budget_in_meeting)
 {
     struct cluster *cluster = cluster_create(7, 1, 0);
     cohort_comm_options options = {
@@ -206,7 +206,7 @@ static cohort_status exceed_by_check(cohort_comm *comm, void *arg)
     return cohort_await(cohort_check_rooted(comm, COHORT_DOUBLE, 3));
 }
 
-static void test_budget_of_check(void)
+TEST(budget_of_check)
 {
     struct cluster *cluster = cluster_create(7, NUM_LOCALITIES, 0);
     cohort_comm_options options = {
@@ -220,17 +220,7 @@ static void test_budget_of_check(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"explain", test_explain},
-    {"shared_cores", test_shared_cores},
-    {"forced", test_forced},
-    {"budget", test_budget},
-    {"budget_in_place", test_budget_in_place},
-    {"budget_in_meeting", test_budget_in_meeting},
-    {"budget_of_check", test_budget_of_check},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

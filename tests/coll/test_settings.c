@@ -37,7 +37,7 @@ static void run(struct cluster *cluster, const char *name, uint32_t num_sites, u
         cohort_comm_unref(comms[site]);
 }
 
-static void test_site_0_decides(void)
+TEST(site_0_decides)
 {
     for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++) {
         struct cluster *cluster = cluster_create(num_sites, 1 + num_sites % 4, 0);
@@ -53,7 +53,7 @@ static void test_site_0_decides(void)
 
 /* One site has a wrong value. The sites that have joined before it, and those that join afterwards,
  * are told as well. */
-static void test_wrong_value(void)
+TEST(wrong_value)
 {
     enum { NUM_SITES = 3, WRONG = 1 };
     cohort_comm *comms[NUM_SITES] = {NULL};
@@ -75,12 +75,7 @@ static void test_wrong_value(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"site_0_decides", test_site_0_decides},
-    {"wrong_value", test_wrong_value},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -78,7 +78,7 @@ static void divide(uint32_t num_localities, const cohort_sites_options *options,
     cluster_destroy(cluster);
 }
 
-static void test_divide(void)
+TEST(divide)
 {
     for (uint32_t num_localities = 1; num_localities <= MOST_LOCALITIES; num_localities++) {
         divide(num_localities, NULL, num_localities);
@@ -101,7 +101,7 @@ static cohort_status look(cohort_comm *comm, void *arg)
 }
 
 /* All that is given is gone when the call has returned. */
-static void test_options(void)
+TEST(options)
 {
     struct cluster *cluster = cluster_create(SEED, 1, 0);
     char name[] = "looked at", algorithms[] = "barrier=fastest";
@@ -168,7 +168,7 @@ static void fail(uint32_t num_localities, uint32_t culprit)
     cluster_destroy(cluster);
 }
 
-static void test_fails(void)
+TEST(fails)
 {
     for (uint32_t num_localities = 1; num_localities <= 3; num_localities++)
         for (uint32_t culprit = 0; culprit < 3 * num_localities; culprit += 2)
@@ -217,7 +217,7 @@ static cohort_status call_when_cancelled(void *arg)
     return call_in_scope(arg);
 }
 
-static void test_cancelled(void)
+TEST(cancelled)
 {
     struct outer outer = {.cluster = cluster_create(SEED, 1, 0)};
     CHECK_INT(cohort_scope_create(NULL, &outer.scope), COHORT_OK);
@@ -295,7 +295,7 @@ static void tear(uint32_t num_localities, uint32_t num_yields, bool is_cancelled
     cluster_destroy(torn.cluster);
 }
 
-static void test_torn(void)
+TEST(torn)
 {
     for (uint32_t num_localities = 2; num_localities <= 3; num_localities++)
         for (uint32_t num_yields = 0; num_yields < 40; num_yields++)
@@ -318,7 +318,7 @@ static void check_wrong(const char *name, cohort_sites_options options,
     cluster_destroy(cluster);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     const cohort_comm_options with_sites = {.num_sites = 3}, with_site = {.this_site = 1};
     char long_name[257] = {0};
@@ -352,9 +352,5 @@ static void test_wrong(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"divide", test_divide},       {"options", test_options}, {"fails", test_fails},
-        {"cancelled", test_cancelled}, {"torn", test_torn},       {"wrong", test_wrong},
-    };
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

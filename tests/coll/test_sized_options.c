@@ -37,7 +37,7 @@ static void check_create(size_t bytes, cohort_status want)
     cohort_comm_unref(comm);
 }
 
-static void test_comm(void)
+TEST(comm)
 {
     memset(&comm_given, 0, sizeof(comm_given));
     comm_given.options = (cohort_comm_options){.num_sites = 1, .arity = 3};
@@ -63,7 +63,7 @@ static cohort_status add(void *result, const void *left, const void *right, size
     return COHORT_OK;
 }
 
-static void test_op(void)
+TEST(op)
 {
     struct {
         struct cohort_op_options options;
@@ -91,7 +91,7 @@ static cohort_comm *comm_create(void)
     return comm;
 }
 
-static void test_call(void)
+TEST(call)
 {
     cohort_comm *comm = comm_create();
     struct {
@@ -113,7 +113,7 @@ static void test_call(void)
     cohort_comm_unref(comm);
 }
 
-static void test_question(void)
+TEST(question)
 {
     cohort_comm *comm = comm_create();
     struct {
@@ -133,11 +133,5 @@ static void test_question(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"comm", test_comm},
-        {"op", test_op},
-        {"call", test_call},
-        {"question", test_question},
-    };
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

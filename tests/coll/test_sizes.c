@@ -71,24 +71,19 @@ static void run(uint64_t seed, uint32_t threshold)
     cluster_destroy(cluster);
 }
 
-static void test_flat(void)
+TEST(flat)
 {
     for (uint64_t seed = 1; seed <= 6; seed++)
         run(seed, 1024);
 }
 
-static void test_tree(void)
+TEST(tree)
 {
     for (uint64_t seed = 1; seed <= 6; seed++)
         run(seed, COHORT_FORCE_TREE);
 }
 
-static const struct test_case cases[] = {
-    {"flat", test_flat},
-    {"tree", test_tree},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

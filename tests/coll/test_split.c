@@ -159,7 +159,7 @@ static struct scene random_scene(uint64_t seed)
     return scene;
 }
 
-static void test_random(void)
+TEST(random)
 {
     for (uint64_t seed = 1; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         struct scene scene = random_scene(seed);
@@ -211,7 +211,7 @@ static cohort_status split_levels(cohort_comm *world, void *arg)
     return COHORT_OK;
 }
 
-static void test_levels(void)
+TEST(levels)
 {
     for (uint64_t seed = 1; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         struct scene scene = random_scene(seed);
@@ -262,7 +262,7 @@ static cohort_status take_over(cohort_comm *world, void *arg)
     return COHORT_OK;
 }
 
-static void test_take_over(void)
+TEST(take_over)
 {
     struct scene scene = {.seed = 3,
                           .num_sites = 9,
@@ -299,7 +299,7 @@ static cohort_status grow(cohort_comm *world, void *arg)
     return COHORT_OK;
 }
 
-static void test_grow(void)
+TEST(grow)
 {
     struct scene scene = {.seed = 1, .num_sites = 6, .num_localities = 3};
     run(&scene, grow);
@@ -325,14 +325,14 @@ static cohort_status loop(cohort_comm *world, void *arg)
     return COHORT_OK;
 }
 
-static void test_loop(void)
+TEST(loop)
 {
     struct scene scene = {.seed = 1, .num_sites = 6, .num_localities = 3};
     run(&scene, loop);
 }
 
 /* On two hosts, of which one has two localities: these leave each other notes. */
-static void test_loop_of_hosts(void)
+TEST(loop_of_hosts)
 {
     static const struct cohort__position positions[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}};
     struct scene scene = {.seed = 1,
@@ -398,7 +398,7 @@ static cohort_status deviate(cohort_comm *world, void *arg)
     return COHORT_OK;
 }
 
-static void test_deviate(void)
+TEST(deviate)
 {
     static const char *const levels[] = {"switch=s,rack=r", "switch=s,rack=r", "switch=s,rack=r"};
     for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -422,7 +422,7 @@ static cohort_status leave(cohort_comm *world, void *arg)
     return COHORT_OK;
 }
 
-static void test_leave(void)
+TEST(leave)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct scene scene = {.seed = seed,
@@ -450,7 +450,7 @@ static cohort_status leave_at_once(cohort_comm *world, void *arg)
     return COHORT_OK;
 }
 
-static void test_leave_at_once(void)
+TEST(leave_at_once)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct scene scene = {.seed = seed, .num_sites = 9, .num_localities = 3};
@@ -495,9 +495,9 @@ static cohort_status die(cohort_comm *world, void *arg)
     return COHORT_OK;
 }
 
-static void test_death(void)
+TEST(death)
 {
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= 40 && !cluster_is_shared(); seed++) {
         struct scene scene = {.seed = seed,
                               .num_sites = 9,
                               .num_localities = 4,
@@ -507,17 +507,7 @@ static void test_death(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"random", test_random},   {"levels", test_levels}, {"take_over", test_take_over},
-    {"grow", test_grow},       {"loop", test_loop},     {"loop_of_hosts", test_loop_of_hosts},
-    {"deviate", test_deviate}, {"leave", test_leave},   {"leave_at_once", test_leave_at_once},
-    {"death", test_death},
-};
-
-/* Localities that share memory can't be disconnected. */
 int main(int argc, char **argv)
 {
-    bool is_shared = argc > 1 && strcmp(argv[1], "--shm") == 0;
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]) - is_shared,
-                        NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

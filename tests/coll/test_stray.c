@@ -88,7 +88,7 @@ static void check_fails(cohort_future *future, cohort_status status, const char 
     CHECK_CONTAINS(cohort_error_message(), "communicator \"stray\", generation 1, site 1, ");
 }
 
-static void test_nobody_waits(void)
+TEST(nobody_waits)
 {
     int64_t value = 0;
     begin("broadcast=linear");
@@ -99,7 +99,7 @@ static void test_nobody_waits(void)
     end();
 }
 
-static void test_wrong_length(void)
+TEST(wrong_length)
 {
     int64_t value = 0;
     begin("broadcast=linear");
@@ -126,7 +126,7 @@ static void check_junk(size_t bytes)
     end();
 }
 
-static void test_junk(void)
+TEST(junk)
 {
     memset(junk, 0xc1, sizeof(junk));
     check_junk(7);
@@ -134,7 +134,7 @@ static void test_junk(void)
 }
 
 /* Answers without meaning, to a collective and to a channel. */
-static void test_answers(void)
+TEST(answers)
 {
     int64_t value = 0, got = 0;
     begin("broadcast=linear");
@@ -157,9 +157,11 @@ static void test_answers(void)
 }
 
 /* The sites of a meeting on a board send each other nothing. In shared memory only. */
-static void test_meeting(void)
+TEST(meeting)
 {
     int64_t in = 1, out = 0;
+    if (!cluster_is_shared())
+        return;
     begin("all_reduce=shared");
     cohort_future *future =
         cohort_all_reduce(scene.comms[1], &in, &out, 1, COHORT_INT64, COHORT_SUM, 1);
@@ -171,13 +173,5 @@ static void test_meeting(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"nobody_waits", test_nobody_waits},
-        {"wrong_length", test_wrong_length},
-        {"junk", test_junk},
-        {"answers", test_answers},
-        {"meeting", test_meeting},
-    };
-    const bool is_shared = argc > 1 && strcmp(argv[1], "--shm") == 0;
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]) - !is_shared, 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -135,18 +135,18 @@ static void fail_each(bool shrinks)
     CHECK(number > 4 && num_right >= 3); /* two of `begin`, and where none fails */
 }
 
-static void test_agree(void)
+TEST(agree)
 {
     fail_each(false);
 }
 
-static void test_shrink(void)
+TEST(shrink)
 {
     fail_each(true);
 }
 
 /* A dup, whose sites join each other behind its collective. Each of their letters fails in turn. */
-static void test_dup(void)
+TEST(dup)
 {
     for (long number = 0; number < SITES; number++) {
         struct scene scene = {0};
@@ -165,7 +165,7 @@ static void test_dup(void)
 
 /* A site that leaves has no memory to tell the home. It does so later, or the others would wait for
  * it for ever. */
-static void test_leave(void)
+TEST(leave)
 {
     struct scene scene = {0};
     cohort_future *futures[SITES] = {NULL};
@@ -213,7 +213,7 @@ static bool create_poor(long number)
     return has_failed;
 }
 
-static void test_create(void)
+TEST(create)
 {
     long number = 0;
     while (create_poor(number))
@@ -223,11 +223,6 @@ static void test_create(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"agree", test_agree},
-                                             {"shrink", test_shrink},
-                                             {"dup", test_dup},
-                                             {"leave", test_leave},
-                                             {"create", test_create}};
     scarce_init();
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -174,35 +174,29 @@ static void run(enum kind kind)
     cluster_destroy(row.cluster);
 }
 
-static void test_all_to_all(void)
+TEST(all_to_all)
 {
     run(ALL_TO_ALL);
 }
 
-static void test_all_gather(void)
+TEST(all_gather)
 {
     run(ALL_GATHER);
 }
 
-static void test_rooted(void)
+TEST(rooted)
 {
     run(GATHER);
     run(SCATTER);
     run(BROADCAST);
 }
 
-static void test_sparse(void)
+TEST(sparse)
 {
     run(SPARSE);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"all_to_all", test_all_to_all},
-        {"all_gather", test_all_gather},
-        {"rooted", test_rooted},
-        {"sparse", test_sparse},
-    };
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

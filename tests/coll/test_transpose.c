@@ -69,31 +69,25 @@ static void check_all(uint32_t arity, const uint32_t *num_sites, size_t num)
     }
 }
 
-static void arity_2(void)
+TEST(arity_2)
 {
     static const uint32_t num_sites[] = {2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 32, 64};
     check_all(2, num_sites, sizeof(num_sites) / sizeof(num_sites[0]));
 }
 
-static void arity_3(void)
+TEST(arity_3)
 {
     static const uint32_t num_sites[] = {3, 5, 7, 11};
     check_all(3, num_sites, sizeof(num_sites) / sizeof(num_sites[0]));
 }
 
-static void arity_4(void)
+TEST(arity_4)
 {
     static const uint32_t num_sites[] = {5, 6, 7, 9, 10, 11, 13, 15, 16, 64};
     check_all(4, num_sites, sizeof(num_sites) / sizeof(num_sites[0]));
 }
 
-static const struct test_case cases[] = {
-    {"arity_2", arity_2},
-    {"arity_3", arity_3},
-    {"arity_4", arity_4},
-};
-
 int main(int argc, char **argv)
 {
-    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return program_main(argc, argv);
 }

@@ -214,7 +214,7 @@ static cohort_status walk_through(void *arg)
     return COHORT_OK;
 }
 
-static void test_walk(void)
+TEST(walk)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -222,13 +222,4 @@ static void test_walk(void)
     cohort_future *done = cohort_async(walk_through, NULL);
     CHECK_INT(cohort__scheduler_run(), COHORT_OK);
     CHECK_INT(cohort_await(done), COHORT_OK);
-}
-
-static const struct test_case cases[] = {
-    {"walk", test_walk},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

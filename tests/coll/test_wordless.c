@@ -72,7 +72,7 @@ static void pair_create(struct cluster *cluster, cohort_comm **comms)
 
 /* Site 0 leaves, and takes its set back: that takes no memory. A set without memory for that is
  * none, and the next one is as if it had not been called. */
-static void test_taken_back(void)
+TEST(taken_back)
 {
     enum { BYTES = 100000 };
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++) {
@@ -101,7 +101,7 @@ static void test_taken_back(void)
 }
 
 /* The call of site 0 is wrong. */
-static void test_rejected(void)
+TEST(rejected)
 {
     cohort_comm *comms[2];
     int32_t in = 1, out[2];
@@ -133,7 +133,7 @@ static cohort_status fail(void *result, const void *left, const void *right, siz
 
 /* A call that has begun fails at site 0, which tells site 1 in a message that is taken as one: it
  * counts as received, or the job would not end. */
-static void test_failing(void)
+TEST(failing)
 {
     cohort_comm *comms[2];
     cohort_future *made[2], *done[2];
@@ -163,7 +163,5 @@ static void test_failing(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"rejected", test_rejected}, {"failing", test_failing}, {"taken_back", test_taken_back}};
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

@@ -132,7 +132,7 @@ static cohort_status call_untold(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_untold(void)
+TEST(untold)
 {
     run_all("untold", 2, SOON, call_untold);
 }
@@ -160,7 +160,7 @@ static cohort_status take_turns(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_exchange_turns(void)
+TEST(exchange_turns)
 {
     run_all("exchange turns", 1, SOON, take_turns);
 }
@@ -190,7 +190,7 @@ static cohort_status send_from_nowhere(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_exchange_rejected(void)
+TEST(exchange_rejected)
 {
     run_all("exchange rejected", 1, never, send_from_nowhere);
 }
@@ -214,7 +214,7 @@ static cohort_status send_oneself_too_much(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_exchange_with_oneself(void)
+TEST(exchange_with_oneself)
 {
     run_all("exchange with oneself", 1, never, send_oneself_too_much);
 }
@@ -240,7 +240,7 @@ static cohort_status leave_each_other_out(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_exchange_left_out(void)
+TEST(exchange_left_out)
 {
     run_all("exchange left out", 1, SOON, leave_each_other_out);
 }
@@ -262,7 +262,7 @@ static cohort_status own_blocks_differ(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_own_blocks(void)
+TEST(own_blocks)
 {
     run_all("own blocks", 2, never, own_blocks_differ);
 }
@@ -289,7 +289,7 @@ static cohort_status object_from_nowhere(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_objects_again(void)
+TEST(objects_again)
 {
     run_all("objects again", 1, never, object_from_nowhere);
     run_all("objects again", 2, never, object_from_nowhere);
@@ -315,7 +315,7 @@ static cohort_status wrong_and_large(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_large(void)
+TEST(large)
 {
     run_all("large", 1, never, wrong_and_large);
     run_all("large", 2, never, wrong_and_large);
@@ -357,7 +357,7 @@ static cohort_status run_ahead_of_one(cohort_comm *comm, void *arg)
     return run_ahead(comm, arg, LATE_WRONG - 1);
 }
 
-static void test_wrong_ahead(void)
+TEST(wrong_ahead)
 {
     run_all("wrong ahead of eight", 2, never, run_ahead_of_eight);
     run_all("wrong ahead of one", 2, never, run_ahead_of_one);
@@ -380,7 +380,7 @@ static cohort_status call_alone(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_left_out(void)
+TEST(left_out)
 {
     run_all("left out", 1, SOON, call_alone);
     run_all("left out", 2, SOON, call_alone);
@@ -414,7 +414,7 @@ static cohort_status go_far_ahead(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_forgotten(void)
+TEST(forgotten)
 {
     for (uint32_t num_localities = 1; num_localities <= 3; num_localities++)
         run("forgotten", num_localities,
@@ -452,7 +452,7 @@ static cohort_status come_from_afar(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_from_afar(void)
+TEST(from_afar)
 {
     for (uint32_t num_localities = 1; num_localities <= 3; num_localities++)
         run("from afar", num_localities,
@@ -490,7 +490,7 @@ static cohort_status many_wrong(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_many_wrong(void)
+TEST(many_wrong)
 {
     run_all("many wrong", 1, SOON, many_wrong);
     run_all("many wrong", 2, SOON, many_wrong);
@@ -560,7 +560,7 @@ static cohort_status alone_against_others(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_completed_alone(void)
+TEST(completed_alone)
 {
     for (uint32_t num_localities = 1; num_localities <= 3; num_localities++)
         for (uint32_t num_sites = 2; num_sites <= MAX_SITES; num_sites += 2)
@@ -637,31 +637,13 @@ static cohort_status different_types(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_different(void)
+TEST(different)
 {
     run_all("different operations", 1, SOON, different_operations);
     run_all("different types", 2, SOON, different_types);
 }
 
-static const struct test_case cases[] = {
-    {"untold", test_untold},
-    {"exchange_turns", test_exchange_turns},
-    {"exchange_rejected", test_exchange_rejected},
-    {"exchange_with_oneself", test_exchange_with_oneself},
-    {"exchange_left_out", test_exchange_left_out},
-    {"own_blocks", test_own_blocks},
-    {"objects_again", test_objects_again},
-    {"large", test_large},
-    {"wrong_ahead", test_wrong_ahead},
-    {"left_out", test_left_out},
-    {"forgotten", test_forgotten},
-    {"from_afar", test_from_afar},
-    {"many_wrong", test_many_wrong},
-    {"completed_alone", test_completed_alone},
-    {"different", test_different},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -15,7 +15,7 @@ uint64_t two_num_calls(void)
     return num_calls;
 }
 
-static void test_calls(void)
+TEST(calls)
 {
     struct cluster *cluster = cluster_create(0, 2, 0);
     CHECK_INT(sites_run(&(struct sites){.name = "calls",
@@ -29,7 +29,6 @@ static void test_calls(void)
 
 int two_main(int argc, char **argv, cohort_status (*run)(cohort_comm *comm, void *arg))
 {
-    static const struct test_case cases[] = {{"calls", test_calls}};
     char *with_memory[] = {argv[0], "--shm", NULL};
     if (argc != 2) {
         fprintf(stderr, "usage: %s CALLS\n", argv[0]);
@@ -37,5 +36,5 @@ int two_main(int argc, char **argv, cohort_status (*run)(cohort_comm *comm, void
     }
     of_site = run;
     num_calls = strtoull(argv[1], NULL, 10);
-    return cluster_main(2, with_memory, cases, 1, 1);
+    return cluster_test(2, with_memory, 1);
 }

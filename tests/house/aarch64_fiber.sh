@@ -24,6 +24,7 @@ base=("${base[@]/*fault_wrap.c/}") # for libcohort.so only
 "$compiler" -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -static -pthread -I. -Iinclude \
     runtime/task/fiber.c runtime/task/fiber_asm.c \
     runtime/task/fiber_aarch64.S runtime/task/stack.c ${base[@]} \
-    tests/unit/runtime/task/test_fiber.c tests/support/test.c -lm -o "$scratch/test_fiber"
+    tests/unit/runtime/task/test_fiber.c tests/support/main.c tests/support/test.c \
+    -lm -o "$scratch/test_fiber"
 cd "$scratch" && ulimit -c 0 # the test of the guard page dies on purpose
 "$emulator" "$scratch/test_fiber"

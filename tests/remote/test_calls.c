@@ -87,7 +87,7 @@ static const size_t sizes[] = {0,     1,      8,       255,  256,   257,    4096
                                65536, 100000, 1 << 20, 5000, 16300, 200000, 300000, 3 << 20, 12};
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-static void test_sizes(void)
+TEST(sizes)
 {
     for (uint32_t to = 0; to < 2; to++) {
         struct cluster *cluster = cluster_create(1, 2, 0);
@@ -124,14 +124,14 @@ static void run_many(uint64_t seed, size_t budget)
     cluster_destroy(cluster);
 }
 
-static void test_many(void)
+TEST(many)
 {
     for (uint64_t seed = 1; seed <= test_rounds(20, 5); seed++)
         run_many(seed, 0);
 }
 
 /* Hardly anything goes eagerly. */
-static void test_small_budget(void)
+TEST(small_budget)
 {
     for (uint64_t seed = 101; seed <= 100 + test_rounds(10, 3); seed++)
         run_many(seed, 300);
@@ -148,7 +148,7 @@ static cohort_status count(const cohort_object *in, cohort_object *ret_out, void
     return COHORT_OK;
 }
 
-static void test_dropped(void)
+TEST(dropped)
 {
     struct cluster *cluster = cluster_create(3, 2, 0);
     num_counted = 0;
@@ -164,7 +164,7 @@ static void test_dropped(void)
 }
 
 /* A call of the own locality sends nothing. */
-static void test_own(void)
+TEST(own)
 {
     struct cluster *cluster = cluster_create(4, 2, 0);
     for (uint64_t i = 0; i < NUM_SIZES; i++) {
@@ -208,7 +208,7 @@ static cohort_status deal_to_own(void *process)
     return cohort_await(cohort__async_at_from(process, 1, "job", NULL, NULL));
 }
 
-static void test_own_gives_way(void)
+TEST(own_gives_way)
 {
     const cohort_task_options options = {.worker = 1};
     struct cluster *cluster = cluster_create(4, 2, 0);
@@ -259,7 +259,7 @@ static cohort_status wake_other(void *arg)
     return cohort_semaphore_release(semaphores[1 - self], 1);
 }
 
-static void test_own_has_its_turn(void)
+TEST(own_has_its_turn)
 {
     struct cluster *cluster = cluster_create(4, 2, 0);
     cohort_future *all[NUM_CALLERS + 2];
@@ -277,7 +277,7 @@ static void test_own_has_its_turn(void)
 }
 
 /* Two messages a call, and nothing else, if the last results can tell what was admitted. */
-static void test_num_messages(void)
+TEST(num_messages)
 {
     struct cluster *cluster = cluster_create(5, 2, 0);
     for (uint64_t i = 0; i < 50; i++) {
@@ -289,17 +289,6 @@ static void test_num_messages(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"sizes", test_sizes},
-    {"many", test_many},
-    {"small_budget", test_small_budget},
-    {"dropped", test_dropped},
-    {"own", test_own},
-    {"own_gives_way", test_own_gives_way},
-    {"own_has_its_turn", test_own_has_its_turn},
-    {"num_messages", test_num_messages},
-};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("invert", invert, "the context"), COHORT_OK);
@@ -307,5 +296,5 @@ int main(int argc, char **argv)
     CHECK_INT(cohort_remote_register("count_called", count_called, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("job", job, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("count", count, NULL), COHORT_OK);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

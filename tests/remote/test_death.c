@@ -98,7 +98,7 @@ enum {
 static unsigned char large[LARGE_BYTES];
 
 /* Calls that run, that wait there, that wait here, and that come too late. */
-static void test_callee(void)
+TEST(callee)
 {
     enum { NUM = 500 };
     static cohort_future *futures[NUM];
@@ -122,7 +122,7 @@ static void test_callee(void)
 }
 
 /* The caller dies: what runs goes on to its end, what waits does not begin. */
-static void test_caller(void)
+TEST(caller)
 {
     enum { NUM = NUM_LARGE + 200 };
     static cohort_future *futures[NUM];
@@ -182,14 +182,14 @@ static void run_any_time(uint64_t seed)
     end(3, 1);
 }
 
-static void test_any_time(void)
+TEST(any_time)
 {
     for (uint64_t seed = 1; seed <= test_rounds(200, 30); seed++)
         run_any_time(seed);
 }
 
 /* Of a call to all: the first that is missing is named, and nothing hangs. */
-static void test_everywhere(void)
+TEST(everywhere)
 {
     enum { NUM = 7 };
     for (uint32_t victim = 1; victim < NUM; victim++) {
@@ -250,7 +250,7 @@ bool __wrap_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
 }
 
 /* Of a call, and of one that is for locality 2 as well. */
-static void test_withdrawn(void)
+TEST(withdrawn)
 {
     cohort_object outs[3];
     for (int is_for_all = 0; is_for_all <= 1; is_for_all++) {
@@ -270,14 +270,9 @@ static void test_withdrawn(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"callee", test_callee},     {"withdrawn", test_withdrawn},   {"caller", test_caller},
-    {"any_time", test_any_time}, {"everywhere", test_everywhere},
-};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("wait_at_gate", wait_at_gate, NULL), COHORT_OK);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -64,7 +64,7 @@ static void check_failure(uint32_t locality, const char *name, const cohort_obje
     check_square(locality);
 }
 
-static void test_bytes(void)
+TEST(bytes)
 {
     static const unsigned char list[] = {0x90}, cut_off[] = {0xcd, 1}, nothing[] = {0xc1},
                                two[] = {1, 2};
@@ -87,7 +87,7 @@ static void test_bytes(void)
     cluster_destroy(cluster);
 }
 
-static void test_unknown_name(void)
+TEST(unknown_name)
 {
     static unsigned char large[100000];
     const char *want = "no function of that name is registered there";
@@ -105,7 +105,7 @@ static void test_unknown_name(void)
 }
 
 /* A call that is refused is taken out of the caller's window, which would be full otherwise. */
-static void test_many_refused(void)
+TEST(many_refused)
 {
     cluster = cluster_create(2, 2, 0);
     for (int i = 0; i < 2 * (int)cohort__send_window(2); i++)
@@ -139,7 +139,7 @@ static cohort_status fail(const cohort_object *in, cohort_object *ret_out, void 
     }
 }
 
-static void test_fails(void)
+TEST(fails)
 {
     cluster = cluster_create(3, 2, 0);
     for (uint32_t at = 0; at < 2; at++) {
@@ -169,7 +169,7 @@ static cohort_status lie(const cohort_object *in, cohort_object *ret_out, void *
     return COHORT_OK;
 }
 
-static void test_lies(void)
+TEST(lies)
 {
     cluster = cluster_create(5, 2, 0);
     for (uint32_t at = 0; at < 2; at++) {
@@ -181,7 +181,7 @@ static void test_lies(void)
     cluster_destroy(cluster);
 }
 
-static void test_parameters(void)
+TEST(parameters)
 {
     cluster = cluster_create(4, 2, 0);
     check_failure(1, "square", &(cohort_object){NULL, 1}, COHORT_ERR_BAD_PARAMETER, "no data");
@@ -197,7 +197,7 @@ static void test_parameters(void)
 }
 
 /* There is no current process in these tests, as before the start of a job. */
-static void test_state(void)
+TEST(state)
 {
     cohort_object out = {(void *)"x", 1};
     CHECK_INT(cohort_await(cohort_async_at(0, "square", NULL, &out)), COHORT_ERR_STATE);
@@ -207,20 +207,10 @@ static void test_state(void)
     CHECK_CONTAINS(cohort_error_message(), "cohort_async_everywhere: the runtime is not up");
 }
 
-static const struct test_case cases[] = {
-    {"bytes", test_bytes},
-    {"unknown_name", test_unknown_name},
-    {"fails", test_fails},
-    {"state", test_state},
-    {"parameters", test_parameters},
-    {"lies", test_lies},
-    {"many_refused", test_many_refused},
-};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("square", square, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("fail", fail, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("lie", lie, NULL), COHORT_OK);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -68,7 +68,7 @@ static uint32_t log2_ceiling(uint32_t value)
     return log;
 }
 
-static void test_sizes(void)
+TEST(sizes)
 {
     static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, MAX_LOCALITIES};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -104,7 +104,7 @@ static cohort_status where(const cohort_object *in, cohort_object *ret_out, void
     return COHORT_OK;
 }
 
-static void test_long_in(void)
+TEST(long_in)
 {
     enum { NUM = 6, BYTES = 300000 };
     cohort_object outs[NUM];
@@ -144,7 +144,7 @@ static void check_empty(const cohort_object *outs, uint32_t num)
         CHECK(!outs[i].data && outs[i].bytes == 0);
 }
 
-static void test_fails(void)
+TEST(fails)
 {
     enum { NUM = 9 };
     for (uint32_t from = 0; from < NUM; from++) {
@@ -165,7 +165,7 @@ static void test_fails(void)
     }
 }
 
-static void test_unknown(void)
+TEST(unknown)
 {
     cohort_object outs[5];
     cluster = cluster_create(1, 5, 0);
@@ -183,7 +183,7 @@ static void test_unknown(void)
 }
 
 /* Many at once, from all sides. */
-static void test_many(void)
+TEST(many)
 {
     enum { NUM = 5, CALLS = 60 };
     static cohort_object outs[CALLS][NUM];
@@ -201,15 +201,10 @@ static void test_many(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"sizes", test_sizes},     {"long_in", test_long_in}, {"fails", test_fails},
-    {"unknown", test_unknown}, {"many", test_many},
-};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("number", number, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("where", where, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("fail_from", fail_from, NULL), COHORT_OK);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

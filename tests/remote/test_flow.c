@@ -80,12 +80,12 @@ static void run_many(uint32_t num_callers, uint32_t num_calls, size_t bytes)
     cluster_destroy(cluster);
 }
 
-static void test_million(void)
+TEST(million)
 {
     run_many(1, (uint32_t)test_rounds(1000000, 3000), 8);
 }
 
-static void test_callers(void)
+TEST(callers)
 {
     run_many(3, (uint32_t)test_rounds(60000, 3000), 8);
     run_many(3, (uint32_t)test_rounds(30000, 3000), 0);
@@ -132,7 +132,7 @@ static void open_gate(uint32_t num)
 }
 
 /* Functions that wait keep no others from beginning, and no tick is needed for that. */
-static void test_gate(void)
+TEST(gate)
 {
     crowd_gate(NUM_AT_GATE, NUM_AT_GATE, 8);
     CHECK_INT(cohort_await(call(0, 1, "slow", NULL)), COHORT_OK);
@@ -143,7 +143,7 @@ static void test_gate(void)
 /* While nothing ends, no more are admitted than there is room for, and the callers keep the rest:
  * but the room is doubled each time that nothing has ended between two ticks. So nothing waits for
  * ever. */
-static void test_room(void)
+TEST(room)
 {
     enum { NUM = 4 * NUM_LARGE + 50 };
     crowd_gate(NUM, 3 * NUM_LARGE, LARGE_BYTES);
@@ -194,7 +194,7 @@ static void run_chains(uint32_t num, uint32_t depth)
     cluster_destroy(cluster);
 }
 
-static void test_chains(void)
+TEST(chains)
 {
     run_chains(10, 50);
     run_chains(600, 6);
@@ -202,13 +202,13 @@ static void test_chains(void)
 }
 
 /* However deep one is: nobody waits for a tick. */
-static void test_deep(void)
+TEST(deep)
 {
     run_chains(1, COHORT__TSAN ? 3000 : (uint32_t)test_rounds_of(100000, 10000, 3000));
 }
 
 /* What is announced has a bound in bytes, too. */
-static void test_bytes(void)
+TEST(bytes)
 {
     enum { NUM = 5 * NUM_LARGE };
     static cohort_future *futures[NUM];
@@ -226,16 +226,10 @@ static void test_bytes(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"million", test_million}, {"callers", test_callers}, {"gate", test_gate},
-    {"room", test_room},       {"chains", test_chains},   {"deep", test_deep},
-    {"bytes", test_bytes},
-};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("slow", slow, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("wait_at_gate", wait_at_gate, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("chain", chain, NULL), COHORT_OK);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

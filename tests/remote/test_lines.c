@@ -94,9 +94,32 @@ static uint32_t num_working(void)
     return num;
 }
 
+/* First: lines of a job that is over stay as its last tick has left them. */
+TEST(lines)
+{
+    cohort_future *calls[MANY];
+    uint32_t numbers[MANY];
+    atomic_store(&num_begun, 0);
+    cluster = cluster_create(1, 2, 0);
+    let_go = new_latch();
+    for (uint32_t i = 0; i < MANY; i++) {
+        numbers[i] = i + 1;
+        calls[i] = cohort__async_at_from(cluster_process(cluster, 0), 1, "wait",
+                                         &(cohort_object){&numbers[i], sizeof(numbers[i])}, NULL);
+    }
+    while (atomic_load(&num_begun) < MANY || num_working() < MANY)
+        CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+    CHECK_INT(found.num, MANY);
+    CHECK_INT(cohort_latch_count_down(let_go, 1), COHORT_OK);
+    for (uint32_t i = 0; i < MANY; i++)
+        CHECK_INT(cohort_await(calls[i]), COHORT_OK);
+    cluster_destroy(cluster);
+    cohort_latch_unref(let_go);
+}
+
 /* A call is said as soon as it is made: no tick has been since, as nothing has been awaited.
  * Another one has its place when it is over. */
-static void test_at_once(void)
+TEST(at_once)
 {
     enum { CALLS = COHORT__LEDGER_PENDING_MOST };
     cohort_future *calls[2 * CALLS];
@@ -131,38 +154,10 @@ static void test_at_once(void)
     cohort_latch_unref(let_go);
 }
 
-static void test_lines(void)
-{
-    cohort_future *calls[MANY];
-    uint32_t numbers[MANY];
-    atomic_store(&num_begun, 0);
-    cluster = cluster_create(1, 2, 0);
-    let_go = new_latch();
-    for (uint32_t i = 0; i < MANY; i++) {
-        numbers[i] = i + 1;
-        calls[i] = cohort__async_at_from(cluster_process(cluster, 0), 1, "wait",
-                                         &(cohort_object){&numbers[i], sizeof(numbers[i])}, NULL);
-    }
-    while (atomic_load(&num_begun) < MANY || num_working() < MANY)
-        CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
-    CHECK_INT(found.num, MANY);
-    CHECK_INT(cohort_latch_count_down(let_go, 1), COHORT_OK);
-    for (uint32_t i = 0; i < MANY; i++)
-        CHECK_INT(cohort_await(calls[i]), COHORT_OK);
-    cluster_destroy(cluster);
-    cohort_latch_unref(let_go);
-}
-
-static const struct test_case cases[] = {
-    {"lines",
-     test_lines}, /* first: lines of a job that is over stay as its last tick has left them */
-    {"at_once", test_at_once},
-};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("wait", wait, NULL), COHORT_OK);
-    int result = cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    int result = cluster_test(argc, argv, NUM_WORKERS);
     read_ledger(); /* the clusters are gone */
     CHECK_INT(found.num, 0);
     return result;

@@ -18,7 +18,6 @@
 enum { NUM = 3, KIB = 1024, MIB = 1024 * KIB, WORD = sizeof(uint64_t) };
 
 static struct cluster *cluster;
-static bool is_shared; /* --shm */
 
 static cohort_memory_handle share(uint32_t owner, const void *memory, size_t bytes)
 {
@@ -82,7 +81,7 @@ static void check_size(const cohort_memory_handle *handle, unsigned char *owned,
     free(mine);
 }
 
-static void test_sizes(void)
+TEST(sizes)
 {
     static const size_t sizes[] = {0,        1,   7,        8,        9,
                                    223,      225, 4096,     64 * KIB, MIB - 33,
@@ -98,7 +97,7 @@ static void test_sizes(void)
 }
 
 /* What is short is done in the call where memory is shared, without a message. */
-static void test_on_the_spot(void)
+TEST(on_the_spot)
 {
     cluster = cluster_create(2, NUM, 0);
     unsigned char *owned = cluster_memory_alloc(cluster, 1, 2 * MIB), *mine = make(64 * KIB + 1);
@@ -106,7 +105,7 @@ static void test_on_the_spot(void)
     const uint64_t sent = cluster_num_sent(cluster);
     for (uint32_t from = 0; from < NUM; from++)
         for (int kind = 0; kind < 3; kind++) {
-            const bool is_here = from == 1 || is_shared;
+            const bool is_here = from == 1 || cluster_is_shared();
             cohort_future *future = kind == 0   ? get(from, &handle, 3, mine, 64 * KIB)
                                     : kind == 1 ? put(from, &handle, 3, mine, 64 * KIB)
                                                 : add(from, &handle, 8, 1, NULL);
@@ -116,7 +115,7 @@ static void test_on_the_spot(void)
     cohort_future *future = get(0, &handle, 0, mine, 64 * KIB + 1);
     CHECK(NUM_WORKERS > 1 || !cohort_future_ready(future));
     CHECK_INT(cohort_await(future), COHORT_OK);
-    CHECK((cluster_num_sent(cluster) == sent) == is_shared);
+    CHECK((cluster_num_sent(cluster) == sent) == cluster_is_shared());
     cluster_memory_free(cluster, 1, owned);
     cluster_destroy(cluster);
     free(mine);
@@ -128,7 +127,7 @@ static void expect(cohort_future *future, cohort_status status, const char *text
     CHECK_CONTAINS(cohort_error_message(), text);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     unsigned char local[64] = {0};
     cohort_memory_handle handle = {0}, other;
@@ -172,7 +171,7 @@ static void test_wrong(void)
 }
 
 /* A handle does not name the next block at the same place. */
-static void test_given_back(void)
+TEST(given_back)
 {
     unsigned char mine[8] = "owned";
     unsigned char *large = make(MIB);
@@ -203,11 +202,11 @@ static void test_given_back(void)
 /* Another locality knows that the owner has ended, and has given its memory back, which this one
  * does not know yet: it is no block that was given back, so the owner is asked. Here that one is
  * there all the same. */
-static void test_gone(void)
+TEST(gone)
 {
     unsigned char mine[8];
     uint32_t slot;
-    if (!is_shared)
+    if (!cluster_is_shared())
         return;
     cluster = cluster_create(7, NUM, 0);
     unsigned char *owned = cluster_memory_alloc(cluster, 1, MIB);
@@ -224,7 +223,7 @@ static void test_gone(void)
     cluster_abandon(cluster);
 }
 
-static void test_adds(void)
+TEST(adds)
 {
     enum { EACH = 200 };
     static uint64_t before[NUM * EACH];
@@ -311,7 +310,7 @@ static cohort_status run_lane(void *arg)
     return COHORT_OK;
 }
 
-static void test_random(void)
+TEST(random)
 {
     for (uint32_t seed = 1; seed <= 5; seed++) {
         fprintf(stderr, "seed %u\n", seed);
@@ -353,14 +352,15 @@ static cohort_status put_in_scope(void *arg)
     cohort_scope_cancel(scoped->scope);
     cohort_status status = cohort_await(future);
     CHECK(status == COHORT_ERR_CANCELLED || (status == COHORT_OK && scoped->num_yields > 0));
-    if (is_shared && NUM_WORKERS == 1 && scoped->num_yields == 13) /* between two of 21 pieces */
+    if (cluster_is_shared() && NUM_WORKERS == 1 &&
+        scoped->num_yields == 13) /* between two of 21 pieces */
         CHECK_INT(status, COHORT_ERR_CANCELLED);
     expect(put(0, &scoped->handle, 20 * MIB, "x", 1), COHORT_ERR_CANCELLED, "");
     expect(add(0, &scoped->handle, 20 * MIB, 1, NULL), COHORT_ERR_CANCELLED, "");
     return COHORT_OK;
 }
 
-static void test_scope(void)
+TEST(scope)
 {
     struct scoped scoped = {.mine = make(20 * MIB)};
     fill(scoped.mine, 20 * MIB, 3);
@@ -381,7 +381,7 @@ static void test_scope(void)
 }
 
 /* The owner is dead: also where its memory is still there. */
-static void test_death(void)
+TEST(death)
 {
     unsigned char mine[8] = {0}, *large = make(3 * MIB);
     cluster = cluster_create(7, NUM, 0);
@@ -405,17 +405,7 @@ static void test_death(void)
     free(large);
 }
 
-static const struct test_case cases[] = {
-    {"sizes", test_sizes},   {"on_the_spot", test_on_the_spot},
-    {"wrong", test_wrong},   {"given_back", test_given_back},
-    {"gone", test_gone},     {"adds", test_adds},
-    {"random", test_random}, {"scope", test_scope},
-    {"death", test_death},
-};
-
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        is_shared |= strcmp(argv[i], "--shm") == 0;
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

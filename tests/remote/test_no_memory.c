@@ -76,7 +76,7 @@ static void run(uint32_t locality, const char *name, size_t bytes, const char *t
     check(locality, name, &in, COHORT_OK, "", bytes);
 }
 
-static void test_in(void)
+TEST(in)
 {
     cluster = cluster_create(1, 2, 0);
     run(1, "echo", 123457, "remote task \"echo\" at locality 1: no memory"); /* announced */
@@ -84,7 +84,7 @@ static void test_in(void)
     cluster_destroy(cluster);
 }
 
-static void test_out(void)
+TEST(out)
 {
     cluster = cluster_create(2, 2, 0);
     run(1, "give", 123457, "remote task \"give\" at locality 1: no memory here for its result");
@@ -94,7 +94,7 @@ static void test_out(void)
 }
 
 /* A message that can't be kept. */
-static void test_keep(void)
+TEST(keep)
 {
     cluster = cluster_create(3, 2, 0);
     size_t bytes = 6000;
@@ -109,15 +109,9 @@ static void test_keep(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"in", test_in},
-    {"out", test_out},
-    {"keep", test_keep},
-};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("give", give, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

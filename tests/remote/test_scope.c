@@ -159,7 +159,7 @@ static cohort_status await_all(cohort_scope *scope)
 }
 
 /* Nothing is left when the await returns, and everything has run. */
-static void test_trees(void)
+TEST(trees)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct order root = {.seed = seed, .rank = seed % NUM_LOCALITIES, .depth = 6};
@@ -174,7 +174,7 @@ static void test_trees(void)
 }
 
 /* The first error is the scope's, and what has not begun then never runs. */
-static void test_errors(void)
+TEST(errors)
 {
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct order root = {
@@ -195,7 +195,7 @@ static void test_errors(void)
 }
 
 /* Cancelling goes everywhere, however messages overtake each other. */
-static void test_cancelled(void)
+TEST(cancelled)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct order root = {
@@ -214,7 +214,7 @@ static void test_cancelled(void)
 }
 
 /* More calls than the window lets go, and than are admitted at once. */
-static void test_many(void)
+TEST(many)
 {
     enum { NUM = 4000 };
     struct order order = {.seed = 1, .rank = 1, .waits = true};
@@ -232,7 +232,7 @@ static void test_many(void)
 }
 
 /* Calls whose IN is being fetched when they are cancelled. */
-static void test_large(void)
+TEST(large)
 {
     enum { NUM = 12, BYTES = 300000 };
     struct order *order = calloc(1, BYTES);
@@ -270,7 +270,7 @@ static cohort_status call_link(cohort_scope *scope, uint32_t from, uint32_t to)
     return cohort__scope_async_at_from(cluster_process(cluster, from), scope, to, "chain", &in);
 }
 
-static void test_chain(void)
+TEST(chain)
 {
     cohort_scope *scope;
     reset(1);
@@ -329,7 +329,7 @@ static cohort_status call_slow(void *arg)
     return COHORT_OK;
 }
 
-static void test_results(void)
+TEST(results)
 {
     cohort_scope *scope;
     reset(1);
@@ -340,7 +340,7 @@ static void test_results(void)
     cluster_destroy(cluster);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     struct order order = {.seed = 1, .rank = 9};
     struct cohort__process *process;
@@ -368,9 +368,9 @@ static void test_wrong(void)
 }
 
 /* A locality dies in the middle. What it had started elsewhere is cancelled there. */
-static void test_death(void)
+TEST(death)
 {
-    for (uint64_t seed = 1; seed <= 10; seed++) {
+    for (uint64_t seed = 1; seed <= 10 && !cluster_is_shared(); seed++) {
         struct order order = {.seed = seed, .rank = 1, .waits = true};
         cohort_scope *scope;
         reset(seed);
@@ -407,20 +407,11 @@ static cohort_status relay(const cohort_object *in, cohort_object *ret_out, void
     return COHORT_OK;
 }
 
-static const struct test_case cases[] = {
-    {"trees", test_trees},     {"errors", test_errors}, {"cancelled", test_cancelled},
-    {"many", test_many},       {"large", test_large},   {"chain", test_chain},
-    {"results", test_results}, {"wrong", test_wrong},   {"death", test_death},
-};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("grow", grow, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("chain", chain, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("start_slow", start_slow, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("relay", relay, NULL), COHORT_OK);
-    /* In shared memory nobody can be killed. */
-    bool is_shm = argc > 1 && strcmp(argv[1], "--shm") == 0;
-    size_t num_cases = sizeof(cases) / sizeof(cases[0]) - is_shm;
-    return cluster_main(argc, argv, cases, num_cases, NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -201,26 +201,20 @@ static void run_all(struct storm storm)
     }
 }
 
-static void test_harmless(void)
+TEST(harmless)
 {
     run_all((struct storm){.max_count = SIZE_MAX, .harmless = true});
 }
 
-static void test_small(void)
+TEST(small)
 {
     run_all((struct storm){.max_count = 9});
 }
 
-static void test_large(void)
+TEST(large)
 {
     run_all((struct storm){.max_count = SIZE_MAX});
 }
-
-static const struct test_case cases[] = {
-    {"harmless", test_harmless},
-    {"small", test_small},
-    {"large", test_large},
-};
 
 int main(int argc, char **argv)
 {
@@ -235,5 +229,5 @@ int main(int argc, char **argv)
     if (num_own > 2)
         num_seeds = strtoull(own[2], NULL, 10);
     memmove(own, own + num_own, (size_t)(argc - first - num_own) * sizeof(*own));
-    return cluster_main(argc - num_own, argv, cases, sizeof(cases) / sizeof(cases[0]), num_workers);
+    return cluster_test(argc - num_own, argv, num_workers);
 }

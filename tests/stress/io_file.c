@@ -202,7 +202,7 @@ static cohort_status mix(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_mixed(void)
+TEST(mixed)
 {
     fprintf(stderr, "seed %d\n", SEED);
     int before = 0;
@@ -258,7 +258,7 @@ static cohort_status look_on(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_stops(void)
+TEST(stops)
 {
     pthread_t threads[NUM_THREADS];
     int before = num_descriptors();
@@ -275,12 +275,8 @@ static void test_stops(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"mixed", test_mixed},
-        {"stops", test_stops},
-    };
     CHECK(mkdtemp(folder) != NULL);
     atexit(remove_all);
     snprintf(path, sizeof(path), "%s/file", folder);
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

@@ -142,7 +142,7 @@ static cohort_status mix(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_mixed(void)
+TEST(mixed)
 {
     fprintf(stderr, "seed %d\n", SEED);
     run_io(mix);
@@ -195,7 +195,7 @@ static cohort_status look_on(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_stops(void)
+TEST(stops)
 {
     pthread_t threads[NUM_THREADS];
     atomic_store(&is_over, false);
@@ -206,13 +206,4 @@ static void test_stops(void)
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)
         pthread_join(threads[i], NULL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"mixed", test_mixed},
-        {"stops", test_stops},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -172,17 +172,15 @@ static void run(uint64_t seed)
     cluster_destroy(cluster);
 }
 
-static void test_calls(void)
+TEST(calls)
 {
     for (uint64_t seed = 1; seed <= test_rounds(12, 3); seed++)
         run(seed);
 }
 
-static const struct test_case cases[] = {{"calls", test_calls}};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("work", work, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("count", count, NULL), COHORT_OK);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

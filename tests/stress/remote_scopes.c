@@ -233,16 +233,14 @@ static void run(uint64_t seed)
     cluster_destroy(cluster);
 }
 
-static void test_scopes(void)
+TEST(scopes)
 {
     for (uint64_t seed = 1; seed <= test_rounds(12, 1); seed++)
         run(seed);
 }
 
-static const struct test_case cases[] = {{"scopes", test_scopes}};
-
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("grow", grow, NULL), COHORT_OK);
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -76,7 +76,7 @@ static cohort_status halve(void *arg)
     return status;
 }
 
-static void test_tree(void)
+TEST(tree)
 {
     fprintf(stderr, "seed %d\n", SEED);
     for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 2) {
@@ -109,7 +109,7 @@ static void *start_all_the_time(void *arg)
     return NULL;
 }
 
-static void test_starts_and_stops(void)
+TEST(starts_and_stops)
 {
     pthread_t threads[NUM_THREADS];
     uint64_t num_starts = test_rounds(NUM_STARTS, 25);
@@ -123,13 +123,4 @@ static void test_starts_and_stops(void)
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)
         pthread_join(threads[i], NULL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"tree", test_tree},
-        {"starts and stops", test_starts_and_stops},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

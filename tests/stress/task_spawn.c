@@ -37,7 +37,7 @@ static cohort_status halve(void *number)
     return cohort_await(cohort_when_all((cohort_future *[]){left, right}, 2));
 }
 
-static void test_tree(void)
+TEST(tree)
 {
     uintptr_t count = (uintptr_t)test_rounds(NUM_LEAVES, 2000);
     for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 2) {
@@ -75,7 +75,7 @@ static cohort_status bursts(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_bursts(void)
+TEST(bursts)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -90,7 +90,7 @@ static void test_bursts(void)
 }
 
 /* A scheduler is started and stopped again and again. */
-static void test_starts_and_stops(void)
+TEST(starts_and_stops)
 {
     uint64_t num_starts = test_rounds(1500, 60);
     for (uint64_t i = 0; i < num_starts; i++) {
@@ -98,14 +98,4 @@ static void test_starts_and_stops(void)
         CHECK_INT(run_tasks(1 + (unsigned)(i % 6), halve, (void *)(uintptr_t)(i % 50)), COHORT_OK);
         CHECK_INT((long long)atomic_load(&num_leaves), (long long)(i % 50));
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"tree", test_tree},
-        {"bursts", test_bursts},
-        {"starts and stops", test_starts_and_stops},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

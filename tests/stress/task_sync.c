@@ -152,7 +152,7 @@ static cohort_status play_mutex(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_mutex(void)
+TEST(mutex)
 {
     play(play_mutex);
 }
@@ -228,7 +228,7 @@ static cohort_status play_condition(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_condition(void)
+TEST(condition)
 {
     play(play_condition);
 }
@@ -325,7 +325,7 @@ static cohort_status play_queue(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_queue(void)
+TEST(queue)
 {
     play(play_queue);
 }
@@ -403,7 +403,7 @@ static cohort_status play_barrier(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_barrier(void)
+TEST(barrier)
 {
     play(play_barrier);
 }
@@ -448,7 +448,7 @@ static cohort_status play_blocking(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_blocking(void)
+TEST(blocking)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -462,10 +462,6 @@ static void test_blocking(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"mutex", test_mutex},     {"condition", test_condition}, {"queue", test_queue},
-        {"barrier", test_barrier}, {"blocking", test_blocking},
-    };
     fprintf(stderr, "seed %d\n", SEED);
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

@@ -101,7 +101,7 @@ static void with_threads(void *(*thread_function)(void *), void *arg, cohort_tas
     }
 }
 
-static void test_threads_fulfil(void)
+TEST(threads_fulfil)
 {
     with_threads(fulfil_requests, "x", ask_threads);
 }
@@ -124,7 +124,7 @@ static void *spawn_all_the_time(void *arg)
     return NULL;
 }
 
-static void test_threads_spawn_while_it_stops(void)
+TEST(threads_spawn_while_it_stops)
 {
     pthread_t threads[NUM_THREADS];
     atomic_store(&is_over, false);
@@ -155,7 +155,7 @@ static cohort_status race_deadlines(void *seed)
     return COHORT_OK;
 }
 
-static void test_deadlines(void)
+TEST(deadlines)
 {
     with_threads(fulfil_requests, "x", race_deadlines);
 }
@@ -185,7 +185,7 @@ static cohort_status race_any(void *seed)
     return COHORT_OK;
 }
 
-static void test_any(void)
+TEST(any)
 {
     with_threads(fulfil_requests, "x", race_any);
 }
@@ -249,7 +249,7 @@ static cohort_status race_combined(void *seed)
     return COHORT_OK;
 }
 
-static void test_combined(void)
+TEST(combined)
 {
     with_threads(fulfil_requests, "x", race_combined);
 }
@@ -312,7 +312,7 @@ static cohort_status pass_in_pairs(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_pairs(void)
+TEST(pairs)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -322,17 +322,4 @@ static void test_pairs(void)
         options.yield_polls = spins;
         CHECK_INT(run_tasks_with(&options, pass_in_pairs, NULL), COHORT_OK);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"threads fulfil", test_threads_fulfil},
-        {"threads spawn while it stops", test_threads_spawn_while_it_stops},
-        {"deadlines", test_deadlines},
-        {"any", test_any},
-        {"combined", test_combined},
-        {"pairs", test_pairs},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -402,14 +402,16 @@ void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t pee
 struct program {
     int argc;
     char **argv;
-    const struct test_case *cases;
+    const struct test_case *cases; /* NULL: those of TEST */
     size_t num_cases;
 };
 
 static cohort_status run(void *arg)
 {
     const struct program *program = arg;
-    int failed = test_main(program->argc, program->argv, program->cases, program->num_cases);
+    int failed = program->cases
+                     ? test_main(program->argc, program->argv, program->cases, program->num_cases)
+                     : tests_run(program->argc, program->argv);
     cohort__scheduler_stop();
     return failed ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -444,6 +446,16 @@ static void watch(void)
     CHECK_INT(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
     CHECK_INT(pthread_create(&thread, NULL, watch_for_end, &set), 0);
     CHECK_INT(pthread_detach(thread), 0);
+}
+
+bool cluster_is_shared(void)
+{
+    return shares_memory;
+}
+
+int cluster_test(int argc, char **argv, unsigned num_workers)
+{
+    return cluster_main(argc, argv, NULL, 0, num_workers);
 }
 
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,

@@ -12,11 +12,17 @@
  * transport is the code of real jobs. */
 struct cluster;
 
-/* Runs test_main in a task, with NUM_WORKERS workers and the event loop that drives clusters. Any
- * of these may be the first arguments, in this order: --movable, tasks may move; --thread, there is
- * a progress thread, too (COHORT_PROGRESS); --shm, all clusters are in shared memory. */
+/* Runs tests_run in a task, with NUM_WORKERS workers and the event loop that drives clusters.
+ * Any of these may be the first arguments, in this order: --movable, tasks may move; --thread,
+ * there is a progress thread, too (COHORT_PROGRESS); --shm, all clusters are in shared memory. */
+int cluster_test(int argc, char **argv, unsigned num_workers);
+
+/* The same with a table: for what has yet to use TEST. */
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers);
+
+/* Whether --shm was given. Localities can't be disconnected then, nor killed. */
+bool cluster_is_shared(void);
 
 /* From now on TURNED is told after each turn of all localities' transports whether there was
  * anything, by the thread that turns them. */

@@ -4,7 +4,7 @@
 
 #include "tests/support/test.h"
 
-/* Runs test_main in the first task of a Cohort program. Returns the status for main. */
-int program_main(int argc, char **argv, const struct test_case *cases, size_t num_cases);
+/* Runs tests_run in the first task of a Cohort program. Returns the status for main. */
+int program_main(int argc, char **argv);
 
 #endif

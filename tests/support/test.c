@@ -17,14 +17,25 @@ static bool chosen(const char *name, int argc, char **argv)
     return argc <= 1;
 }
 
-int test_main(int argc, char **argv, const struct test_case *cases, size_t num_cases)
+static struct test *tests;
+
+void tests_add(struct test *added)
+{
+    struct test **place = &tests;
+    while (*place && (*place)->line < added->line)
+        place = &(*place)->next;
+    added->next = *place;
+    *place = added;
+}
+
+int tests_run(int argc, char **argv)
 {
     size_t num_run = 0;
-    for (size_t i = 0; i < num_cases; i++) {
-        if (!chosen(cases[i].name, argc, argv))
+    for (const struct test *each = tests; each; each = each->next) {
+        if (!chosen(each->name, argc, argv))
             continue;
-        fprintf(stderr, "case %s\n", cases[i].name);
-        cases[i].run();
+        fprintf(stderr, "case %s\n", each->name);
+        each->run();
         num_run++;
     }
     if (num_run == 0) {
@@ -32,6 +43,17 @@ int test_main(int argc, char **argv, const struct test_case *cases, size_t num_c
         return 1;
     }
     return 0;
+}
+
+int test_main(int argc, char **argv, const struct test_case *table, size_t num_cases)
+{
+    static struct test all[64];
+    CHECK(num_cases <= sizeof(all) / sizeof(all[0]));
+    for (size_t i = 0; i < num_cases && !all[i].run; i++) {
+        all[i] = (struct test){table[i].name, table[i].run, (int)i, NULL};
+        tests_add(&all[i]);
+    }
+    return tests_run(argc, argv);
 }
 
 uint64_t test_rounds(uint64_t all, uint64_t few)

@@ -6,15 +6,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A test program is a table of cases that run in order. The first failed check ends the program
- * with status 1. (cmocka and similar libraries leave a failed case by longjmp, which must not jump
- * from a fiber to another stack, nor from one thread to another.) */
+/* A test program is a row of cases, which run in the order of their lines. The first failed check
+ * ends the program with status 1. (cmocka and similar libraries leave a failed case by longjmp,
+ * which must not jump from a fiber to another stack, nor from one thread to another.) */
+struct test {
+    const char *name;
+    void (*run)(void);
+    int line;
+    struct test *next;
+};
+
+/* The head of a case's function. The program knows the case from then on. */
+#define TEST(name)                                                                                 \
+    static void test_##name(void);                                                                 \
+    __attribute__((constructor)) static void add_test_##name(void)                                 \
+    {                                                                                              \
+        static struct test this_test = {#name, test_##name, __LINE__, NULL};                       \
+        tests_add(&this_test);                                                                     \
+    }                                                                                              \
+    static void test_##name(void)
+
+void tests_add(struct test *added);
+
+/* Runs all cases, or those whose names are given as arguments. Returns the status for main. A
+ * program without a main has one that does just this. */
+int tests_run(int argc, char **argv);
+
+/* The same with a table: for what has yet to use TEST. */
 struct test_case {
     const char *name;
     void (*run)(void);
 };
-
-/* Runs all cases, or those whose names are given as arguments. Returns the status for main. */
 int test_main(int argc, char **argv, const struct test_case *cases, size_t num_cases);
 
 /* How many rounds to play: FEW in a build with a sanitizer, which slows them down, ALL in other

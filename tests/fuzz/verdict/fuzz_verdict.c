@@ -140,7 +140,7 @@ static void run(uint64_t seed)
     cluster_destroy(round.cluster);
 }
 
-static void test_nonsense(void)
+TEST(nonsense)
 {
     for (uint64_t seed = first_seed; seed < first_seed + num_seeds; seed++)
         run(seed);
@@ -148,8 +148,7 @@ static void test_nonsense(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"nonsense", test_nonsense}};
     const char *seed = getenv("FUZZ_SEED");
     first_seed = seed ? strtoull(seed, NULL, 0) : 1;
-    return cluster_main(argc, argv, cases, 1, 1);
+    return cluster_test(argc, argv, 1);
 }

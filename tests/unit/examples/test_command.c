@@ -34,7 +34,7 @@ static enum command_result parse(int argc, const char **argv)
     parse(sizeof((const char *[]){"test", __VA_ARGS__}) / sizeof(const char *),                    \
           (const char *[]){"test", __VA_ARGS__})
 
-static void test_right(void)
+TEST(right)
 {
     CHECK_INT(PARSE("a", "b"), COMMAND_RUN);
     CHECK(!flag && number == 4 && !choice);
@@ -50,7 +50,7 @@ static void test_right(void)
     CHECK_INT(PARSE("--flag", "--help", "x"), COMMAND_HELP);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     CHECK_INT(PARSE("a"), COMMAND_WRONG);
     CHECK_INT(PARSE("a", ""), COMMAND_WRONG);
@@ -64,10 +64,4 @@ static void test_wrong(void)
     CHECK_INT(PARSE("--number", "4x", "a", "b"), COMMAND_WRONG);
     CHECK_INT(PARSE("--choice", "three", "a", "b"), COMMAND_WRONG);
     CHECK_INT(PARSE("--choice", "", "a", "b"), COMMAND_WRONG);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"right", test_right}, {"wrong", test_wrong}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

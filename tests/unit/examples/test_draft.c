@@ -229,21 +229,12 @@ static void run_in_new_folder(bool without_nameless)
     CHECK(chdir("/") == 0 && rmdir(folder) == 0);
 }
 
-static void test_nameless(void)
+TEST(nameless)
 {
     run_in_new_folder(false);
 }
 
-static void test_named(void)
+TEST(named)
 {
     run_in_new_folder(true);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"nameless", test_nameless},
-        {"named", test_named},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

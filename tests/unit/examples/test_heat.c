@@ -16,7 +16,7 @@ static struct heat make(size_t column, size_t row, size_t width, size_t height)
 }
 
 /* One hot cell gives a fifth to each neighbour and keeps a fifth. */
-static void test_step(void)
+TEST(step)
 {
     struct heat now = make(0, 0, 9, 7);
     struct heat next = make(0, 0, 9, 7);
@@ -35,7 +35,7 @@ static void test_step(void)
 }
 
 /* A part of the plate begins with the values that the plate has there, including its border. */
-static void test_part(void)
+TEST(part)
 {
     struct heat plate = make(0, 0, 9, 7);
     struct heat part = make(3, 2, 4, 3);
@@ -43,10 +43,4 @@ static void test_part(void)
         CHECK(memcmp(heat_row(&part, row), heat_row(&plate, 2 + row) + 3, 6 * sizeof(double)) == 0);
     free(plate.cells);
     free(part.cells);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"step", test_step}, {"part", test_part}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -16,7 +16,7 @@ static void check_sorted(const char *text, size_t bytes, const char *want)
     free(sorted);
 }
 
-static void test_sorted(void)
+TEST(sorted)
 {
     check_sorted("", 0, "");
     check_sorted("\n", 1, "\n");
@@ -26,7 +26,7 @@ static void test_sorted(void)
     check_sorted("\0\0\n\0\nA\n", 7, "\0\n\0\0\nA\n");
 }
 
-static void test_next(void)
+TEST(next)
 {
     static const char text[] = "ab\n\ncd\n";
     static const size_t want[] = {0, 3, 3, 3, 4, 7, 7, 7};
@@ -35,7 +35,7 @@ static void test_next(void)
     CHECK_INT(lines_next(text, 0, 0), 0);
 }
 
-static void test_read(void)
+TEST(read)
 {
     char name[] = "/tmp/cohort-lines-XXXXXX";
     int fd = mkstemp(name);
@@ -55,14 +55,4 @@ static void test_read(void)
     CHECK_CONTAINS(cohort_error_message(), ": cannot read: No such file or directory");
     CHECK_INT(lines_read("/", &text, &bytes), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), "/: cannot read: a directory");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"sorted", test_sorted},
-        {"next", test_next},
-        {"read", test_read},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

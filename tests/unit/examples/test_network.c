@@ -13,7 +13,7 @@ static double loss_at(const double *weights, const struct point *point)
 }
 
 /* The gradient is how the loss changes when a weight changes a little. */
-static void test_gradient(void)
+TEST(gradient)
 {
     const double little = 1e-5;
     double weights[NETWORK_WEIGHTS];
@@ -35,7 +35,7 @@ static void test_gradient(void)
 }
 
 /* Sums of parts add up, and match the output. */
-static void test_sums(void)
+TEST(sums)
 {
     double weights[NETWORK_WEIGHTS];
     struct network_sums sums = {0};
@@ -54,21 +54,11 @@ static void test_sums(void)
     CHECK_INT(NETWORK_NUM_SUMS, NETWORK_WEIGHTS + 2);
 }
 
-static void test_points(void)
+TEST(points)
 {
     for (uint64_t i = 0; i < 500; i++) {
         struct point point = network_point(i, 500, 9);
         CHECK(point.label == (double)(i % 2));
         CHECK(fabs(point.x) < 1.1 && fabs(point.y) < 1.1);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"gradient", test_gradient},
-        {"sums", test_sums},
-        {"points", test_points},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-static void test_numbers(void)
+TEST(numbers)
 {
     uint64_t number;
     CHECK(number_parse("0", 0, 9, &number));
@@ -14,7 +14,7 @@ static void test_numbers(void)
     CHECK(number == UINT64_MAX);
 }
 
-static void test_no_numbers(void)
+TEST(no_numbers)
 {
     static const char *const texts[] = {"",    " 5",
                                         "5 ",  "+5",
@@ -27,13 +27,4 @@ static void test_no_numbers(void)
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         CHECK(!number_parse(texts[i], 4, 8, &number));
     CHECK_INT(number, 77);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"numbers", test_numbers},
-        {"no numbers", test_no_numbers},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

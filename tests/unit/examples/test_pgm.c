@@ -45,7 +45,7 @@ static void check_text(const char *text, const char *why)
     check_read(text, strlen(text), why);
 }
 
-static void test_headers(void)
+TEST(headers)
 {
     static const char *const headers[] = {
         "P5 3 2 255 ",
@@ -74,7 +74,7 @@ static void test_headers(void)
     }
 }
 
-static void test_no_pgm(void)
+TEST(no_pgm)
 {
     check_text("P2\n1 1\n255\n7\n", "malformed: no binary PGM");
     check_text("P6\n1 1\n255\nabc", "malformed: no binary PGM");
@@ -85,7 +85,7 @@ static void test_no_pgm(void)
     check_text("\x89PNG\r\n", "malformed: no binary PGM");
 }
 
-static void test_malformed_numbers(void)
+TEST(malformed_numbers)
 {
     check_text("P5 a 1 255 a", "the width is no number");
     check_text("P5 1x 1 255 a", "the width is no number");
@@ -104,7 +104,7 @@ static void test_malformed_numbers(void)
     check_text("P5 1 1 99999999999999999999999 ab", "the maxval is not within 1 to 65535");
 }
 
-static void test_truncated_header(void)
+TEST(truncated_header)
 {
     static const char whole[] = "P5 1 1 255";
     for (size_t i = 0; i < sizeof(whole); i++)
@@ -114,14 +114,14 @@ static void test_truncated_header(void)
     check_text("P5 1 1 255 ", "truncated: 0 bytes of 1 expected after the header");
 }
 
-static void test_truncated_samples(void)
+TEST(truncated_samples)
 {
     check_text("P5 3 2 255 abcde", "truncated: 5 bytes of 6 expected after the header");
     check_text("P5 3 2 256 abcdefghijk", "truncated: 11 bytes of 12 expected after the header");
     check_text("P5 3 2 256 abcdef", "truncated: 6 bytes of 12 expected after the header");
 }
 
-static void test_absurd_dimensions(void)
+TEST(absurd_dimensions)
 {
     check_text("P5 2147483648 1 255 a", "the width is not within 1 to 2147483647");
     check_text("P5 1 18446744073709551617 255 a", "the height is not within 1 to 2147483647");
@@ -133,7 +133,7 @@ static void test_absurd_dimensions(void)
 }
 
 /* No machine has the memory for the contents of a sparse file of 2^62 bytes. */
-static void test_absurd_sparse_file(void)
+TEST(absurd_sparse_file)
 {
     static const char header[] = "P5 2147483647 1073741824 65535 ";
     char name[40];
@@ -147,7 +147,7 @@ static void test_absurd_sparse_file(void)
     close(fd);
 }
 
-static void test_more_than_a_picture(void)
+TEST(more_than_a_picture)
 {
     check_text("P5 1 1 255 a", NULL);
     check_text("P5 1 1 255 a\n", "malformed: 1 bytes after the picture's 1");
@@ -156,7 +156,7 @@ static void test_more_than_a_picture(void)
     check_text("P5 1 1 255 aP5 1 1 255 b", "malformed: 12 bytes after the picture's 1");
 }
 
-static void test_samples_above_maxval(void)
+TEST(samples_above_maxval)
 {
     check_text("P5 2 2 99 abcd", "the sample in column 1 of row 1 is 100, above the maxval 99");
     check_read("P5 1 2 300 \1\54\1\55", 15,
@@ -165,7 +165,7 @@ static void test_samples_above_maxval(void)
     check_read("P5 1 1 1 \2", 10, "is 2, above the maxval 1");
 }
 
-static void test_unreadable(void)
+TEST(unreadable)
 {
     struct pgm picture;
     CHECK_INT(pgm_read("no-such-file.pgm", &picture), COHORT_ERR_SYSTEM);
@@ -218,7 +218,7 @@ static void round_trip(size_t width, size_t height, unsigned maxval)
     pgm_fini(&again);
 }
 
-static void test_round_trip(void)
+TEST(round_trip)
 {
     static const unsigned maxvals[] = {1, 7, 255, 256, 1023, 65535};
     for (size_t i = 0; i < sizeof(maxvals) / sizeof(*maxvals); i++) {
@@ -229,7 +229,7 @@ static void test_round_trip(void)
     }
 }
 
-static void test_written_bytes(void)
+TEST(written_bytes)
 {
     uint16_t wide[] = {0x0102, 0x0300, 0x0004};
     char bytes[100];
@@ -269,7 +269,7 @@ static void write_without_space(unsigned maxval, size_t width)
     pgm_fini(&picture);
 }
 
-static void test_no_space(void)
+TEST(no_space)
 {
     signal(SIGXFSZ, SIG_IGN);
     unlink(path);
@@ -287,24 +287,9 @@ static void test_no_space(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"headers", test_headers},
-        {"no pgm", test_no_pgm},
-        {"malformed numbers", test_malformed_numbers},
-        {"truncated header", test_truncated_header},
-        {"truncated samples", test_truncated_samples},
-        {"absurd dimensions", test_absurd_dimensions},
-        {"absurd sparse file", test_absurd_sparse_file},
-        {"more than a picture", test_more_than_a_picture},
-        {"samples above maxval", test_samples_above_maxval},
-        {"unreadable", test_unreadable},
-        {"round trip", test_round_trip},
-        {"written bytes", test_written_bytes},
-        {"no space", test_no_space},
-    };
     char folder[] = "/tmp/cohort-pgm-XXXXXX";
     CHECK(mkdtemp(folder) && chdir(folder) == 0);
-    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    int status = tests_run(argc, argv);
     unlink(path);
     CHECK(chdir("/") == 0 && rmdir(folder) == 0);
     return status;

@@ -14,7 +14,7 @@ static bool has(const struct shape_columns *columns, unsigned column)
 }
 
 /* A column is an output of each of its inputs, and of no other one. */
-static void test_outputs(void)
+TEST(outputs)
 {
     for (unsigned i = 0; shape_names[i]; i++) {
         struct shape shape;
@@ -41,7 +41,7 @@ static void check_inputs(const char *name, unsigned step, unsigned column, unsig
         CHECK_INT(inputs->columns[i], want[i]);
 }
 
-static void test_inputs(void)
+TEST(inputs)
 {
     check_inputs("stencil", 1, 0, 2, (const unsigned[]){0, 1});
     check_inputs("stencil", 9, 30, 3, (const unsigned[]){29, 30, 31});
@@ -56,7 +56,7 @@ static void test_inputs(void)
 }
 
 /* Some of the neighbours, other ones in other steps, and always the column itself. */
-static void test_random(void)
+TEST(random)
 {
     struct shape shape;
     unsigned num = 0;
@@ -69,14 +69,4 @@ static void test_random(void)
             num += inputs->num - 1;
         }
     CHECK(num > shape.num_sets * SHAPE_WIDTH / 2 && num < shape.num_sets * SHAPE_WIDTH * 2);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"outputs", test_outputs},
-        {"inputs", test_inputs},
-        {"random", test_random},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -20,21 +20,15 @@ static void check_shares(size_t whole, size_t num)
     }
 }
 
-static void test_all(void)
+TEST(all)
 {
     for (size_t num = 1; num <= 20; num++)
         for (size_t whole = 0; whole < 100; whole++)
             check_shares(whole, num);
 }
 
-static void test_large(void)
+TEST(large)
 {
     CHECK(share_begin(SIZE_MAX, 3, 3) == SIZE_MAX);
     CHECK(share_begin(SIZE_MAX - 1, 4096, 4096) == SIZE_MAX - 1);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"all", test_all}, {"large", test_large}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-static void test_values(void)
+TEST(values)
 {
     for (size_t i = 0; i < 600; i++) {
         double value = signal_value(i, 600);
@@ -13,7 +13,7 @@ static void test_values(void)
 }
 
 /* Smoothing keeps a constant signal unchanged. */
-static void test_weights(void)
+TEST(weights)
 {
     double sum = 0;
     for (size_t column = 0; column < 600; column++) {
@@ -21,10 +21,4 @@ static void test_weights(void)
         CHECK(signal_weight(300, column, 600) <= signal_weight(300, 300, 600));
     }
     CHECK(sum > 0.999 && sum < 1.001);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"values", test_values}, {"weights", test_weights}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -21,7 +21,7 @@ static void check_splitter(const struct splitter *splitter, const char *want)
     CHECK(memcmp(splitter->text, want, strlen(want)) == 0);
 }
 
-static void test_sample(void)
+TEST(sample)
 {
     struct line lines[] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
     struct splitter samples[2];
@@ -35,7 +35,7 @@ static void test_sample(void)
     CHECK(samples[0].length == SPLITTER_NONE && samples[1].length == SPLITTER_NONE);
 }
 
-static void test_long_line(void)
+TEST(long_line)
 {
     char text[100];
     struct splitter sample;
@@ -45,7 +45,7 @@ static void test_long_line(void)
 }
 
 /* More samples than buckets, fewer, and none. */
-static void test_choose(void)
+TEST(choose)
 {
     struct splitter samples[] = {splitter_of("f"), splitter_of(NULL), splitter_of("b"),
                                  splitter_of("d"), splitter_of("a"),  splitter_of("c"),
@@ -66,7 +66,7 @@ static void test_choose(void)
     CHECK_INT(splitters_choose(none, 2, 2), 0);
 }
 
-static void test_divide(void)
+TEST(divide)
 {
     struct line lines[] = {{"", 0}, {"a", 1}, {"b", 1}, {"bb", 2}, {"b\0", 2}, {"z", 1}};
     struct splitter splitters[] = {splitter_of("b"), splitter_of("b"), splitter_of("y")};
@@ -75,15 +75,4 @@ static void test_divide(void)
     CHECK(bytes[0] == 3 && bytes[1] == 0 && bytes[2] == 8 && bytes[3] == 2);
     splitters_divide(NULL, 0, lines, 6, bytes, 4);
     CHECK(bytes[0] == 13 && bytes[1] == 0 && bytes[2] == 0 && bytes[3] == 0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"sample", test_sample},
-        {"long line", test_long_line},
-        {"choose", test_choose},
-        {"divide", test_divide},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

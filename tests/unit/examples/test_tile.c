@@ -5,7 +5,7 @@
 
 #include "tests/support/test.h"
 
-static void test_symmetric(void)
+TEST(symmetric)
 {
     struct tile tile, other;
     tile_make(&tile, 2, 1, 3, 5);
@@ -17,7 +17,7 @@ static void test_symmetric(void)
     CHECK(tile.at[1][2] != other.at[2][1]);
 }
 
-static void test_factor(void)
+TEST(factor)
 {
     struct tile tile, l;
     tile_make(&tile, 0, 0, 1, 1);
@@ -31,7 +31,7 @@ static void test_factor(void)
     CHECK(!tile_factor(&tile));
 }
 
-static void test_solve(void)
+TEST(solve)
 {
     struct tile l, b, x;
     tile_make(&l, 0, 0, 2, 1);
@@ -42,14 +42,4 @@ static void test_solve(void)
     CHECK(tile_greatest(&x) > 0);
     tile_subtract(&b, &x, &l);
     CHECK(tile_greatest(&b) < 1e-14);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"symmetric", test_symmetric},
-        {"factor", test_factor},
-        {"solve", test_solve},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -11,7 +11,7 @@
 static const struct cohort__request good = {
     .collective = COHORT__ALL_TO_ALL, .num_sites = 9, .this_site = 0, .arity = 3, .bytes = 8};
 
-static void test_rows(void)
+TEST(rows)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         const struct cohort__algorithm *row = cohort__algorithms[i];
@@ -25,7 +25,7 @@ static void test_rows(void)
 }
 
 /* runtime/base knows the collectives only by their numbers. */
-static void test_counters(void)
+TEST(counters)
 {
     CHECK_INT(COHORT__COUNTED_COLLECTIVES, COHORT__NUM_COLLECTIVES);
     for (unsigned i = 0; i < COHORT__NUM_COLLECTIVES; i++) {
@@ -36,7 +36,7 @@ static void test_counters(void)
 }
 
 /* If a collective has rows, it has a linear or direct one that accepts every request. */
-static void test_linear(void)
+TEST(linear)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         enum cohort__collective collective = cohort__algorithms[i]->collective;
@@ -50,7 +50,7 @@ static void test_linear(void)
 }
 
 /* A plan has the name of its row, and passes the checks of the request. */
-static void test_names(void)
+TEST(names)
 {
     struct cohort__machine *machine = test_machine_create();
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
@@ -83,7 +83,7 @@ static void check_refused(struct cohort__request request, const char *message)
     CHECK_CONTAINS(cohort_error_message(), message);
 }
 
-static void test_refused(void)
+TEST(refused)
 {
     struct cohort__request request = good;
     request.collective = COHORT__BARRIER;
@@ -119,7 +119,7 @@ static void check_parts_refused(enum cohort__collective collective, const char *
     CHECK_CONTAINS(cohort_error_message(), message);
 }
 
-static void test_parts_refused(void)
+TEST(parts_refused)
 {
     struct cohort__part parts[] = {{0, 0, 8}, {1, 8, 8}}, other[] = {{0, 0, 4}, {1, 8, 8}};
     struct cohort__request request = {.in_parts = parts, .num_in_parts = 1};
@@ -201,7 +201,7 @@ static void change_one(struct cohort__request *request, struct cohort__random *r
 }
 
 /* Requests that differ in one field never have the same words, so they never get the same plan. */
-static void test_words(void)
+TEST(words)
 {
     struct cohort__random random;
     cohort__random_init(&random, 1);
@@ -241,7 +241,7 @@ static uint32_t count_messages(enum cohort__collective collective, const char *n
 }
 
 /* The numbers of messages that the comments of the rows' files promise. */
-static void test_messages(void)
+TEST(messages)
 {
     for (uint32_t n = 1; n <= 33; n++)
         for (uint32_t arity = 2; arity <= 8; arity++) {
@@ -260,7 +260,7 @@ static void test_messages(void)
 static const size_t half_gibibyte = (size_t)512 << 20;
 
 /* A request that fits into memory is not refused: one block never takes N^2 blocks. */
-static void test_many_sites(void)
+TEST(many_sites)
 {
     for (unsigned collective = 0; collective < COHORT__NUM_COLLECTIVES; collective++) {
         bool is_square = collective == COHORT__ALL_TO_ALL || collective == COHORT__REDUCE_SCATTER;
@@ -272,7 +272,7 @@ static void test_many_sites(void)
     }
 }
 
-static void test_overflow(void)
+TEST(overflow)
 {
     for (unsigned collective = 0; collective < COHORT__NUM_COLLECTIVES; collective++) {
         CHECK(!cohort__sizes_fit((enum cohort__collective)collective, 1, SIZE_MAX / 8 + 2, 8));
@@ -280,21 +280,4 @@ static void test_overflow(void)
         CHECK(!cohort__sizes_fit((enum cohort__collective)collective, INT32_MAX, SIZE_MAX, 1));
         CHECK(!cohort__sizes_fit((enum cohort__collective)collective, 1, PTRDIFF_MAX, 1));
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"rows", test_rows},
-        {"linear", test_linear},
-        {"names", test_names},
-        {"refused", test_refused},
-        {"words", test_words},
-        {"parts_refused", test_parts_refused},
-        {"messages", test_messages},
-        {"counters", test_counters},
-        {"many_sites", test_many_sites},
-        {"overflow", test_overflow},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -60,7 +60,7 @@ static void end(void)
 }
 
 /* What has grown least recently is given back first, and no more than has to be. */
-static void test_least_recent(void)
+TEST(least_recent)
 {
     begin();
     for (int i = 0; i < 3; i++)
@@ -81,7 +81,7 @@ static void test_least_recent(void)
 }
 
 /* What is in use stays, and is asked again after all others. */
-static void test_in_use(void)
+TEST(in_use)
 {
     begin();
     boards[0].is_in_use = boards[1].is_in_use = true;
@@ -98,7 +98,7 @@ static void test_in_use(void)
 }
 
 /* The one that grows is never asked, even if it is larger than all may be. */
-static void test_large(void)
+TEST(large)
 {
     begin();
     grow(0, 1);
@@ -108,14 +108,4 @@ static void test_large(void)
     cohort__arenas_remove(&arenas, &boards[1].arena);
     check_bytes((size_t[NUM]){0, 0});
     end();
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"least recent", test_least_recent},
-        {"in use", test_in_use},
-        {"large", test_large},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

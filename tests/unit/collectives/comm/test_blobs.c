@@ -27,7 +27,7 @@ static unsigned char *pack(const struct cohort__blobs *objects, size_t *ret_byte
     return packed;
 }
 
-static void test_there_and_back(void)
+TEST(there_and_back)
 {
     static const char *const texts[] = {"one", NULL, "three", NULL};
     struct cohort__blobs *objects = objects_of(texts, 4), *again = NULL;
@@ -46,7 +46,7 @@ static void test_there_and_back(void)
     free(packed);
 }
 
-static void test_shared(void)
+TEST(shared)
 {
     static const char *const texts[] = {"shared"};
     struct cohort__blobs *objects = objects_of(texts, 1);
@@ -58,7 +58,7 @@ static void test_shared(void)
     cohort__blob_unref(NULL);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     static const char *const texts[] = {"one", "two"};
     struct cohort__blobs *objects = objects_of(texts, 2), *again = NULL;
@@ -81,7 +81,7 @@ static void test_wrong(void)
 
 /* What no message can hold: more objects than 2^32, an object, or several together, of more bytes
  * than memory. Nothing of it is read. */
-static void test_too_large(void)
+TEST(too_large)
 {
     struct cohort__blobs *objects = NULL;
     const struct cohort__blobs many = {.num = (size_t)UINT32_MAX + 1};
@@ -103,7 +103,7 @@ static void test_too_large(void)
 }
 
 /* Empty objects in a row take a few bytes together, however many they are. */
-static void test_runs(void)
+TEST(runs)
 {
     static const size_t runs[] = {1, 126, 127, 128, 65535, 65536, 1000000};
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
@@ -130,7 +130,7 @@ static void test_runs(void)
 }
 
 /* A run of no empty objects, one that is cut off, and runs that add up to more than memory. */
-static void test_wrong_runs(void)
+TEST(wrong_runs)
 {
     static const unsigned char none[] = {0x91, 0x00}, cut[] = {0x91, 0xce, 0, 0, 1},
                                huge[] = {0x92, 0xce, 255, 255, 255, 255, 0xce, 255, 255, 255, 255};
@@ -181,14 +181,14 @@ static void mutate(struct cohort__blobs *objects, size_t num, bool are_bundles)
     objects->attachment.release(&objects->attachment);
 }
 
-static void test_mutations(void)
+TEST(mutations)
 {
     static const char *const texts[] = {"a", NULL, "bcd", "efghijklmnopqrstuvwxyz", NULL, "0"};
     mutate(objects_of(texts, 6), 6, false);
     mutate(bundles_create(), 3, true);
 }
 
-static void test_bundles(void)
+TEST(bundles)
 {
     struct cohort__blobs *bundles = bundles_create(), *again = NULL;
     size_t bytes;
@@ -223,7 +223,7 @@ static void check_no_bundle(const unsigned char *packed, size_t bytes, const cha
     CHECK(!again);
 }
 
-static void test_wrong_bundles(void)
+TEST(wrong_bundles)
 {
     static const unsigned char string[] = {0x91, 0xc4, 1, 'a'}, none[] = {0x91, 0x80},
                                cut[] = {0x91, 0xdf, 0, 0, 1},
@@ -236,21 +236,4 @@ static void test_wrong_bundles(void)
     check_no_bundle(huge, sizeof(huge), "a map of 4294967295 objects");
     check_no_bundle(nameless, sizeof(nameless), "without a name");
     check_no_bundle(empty, sizeof(empty), "an object of no bytes");
-}
-
-static const struct test_case cases[] = {
-    {"there_and_back", test_there_and_back},
-    {"shared", test_shared},
-    {"wrong", test_wrong},
-    {"too_large", test_too_large},
-    {"runs", test_runs},
-    {"wrong_runs", test_wrong_runs},
-    {"mutations", test_mutations},
-    {"bundles", test_bundles},
-    {"wrong_bundles", test_wrong_bundles},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

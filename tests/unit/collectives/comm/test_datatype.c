@@ -5,7 +5,7 @@
 
 #include "tests/support/test.h"
 
-static void test_built_in(void)
+TEST(built_in)
 {
     static const struct {
         cohort_datatype datatype;
@@ -38,7 +38,7 @@ static void test_built_in(void)
     }
 }
 
-static void test_users(void)
+TEST(users)
 {
     static const size_t sizes[] = {1, 2, 3, 8, 24, 4096, ((size_t)1 << 48) - 1};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -50,7 +50,7 @@ static void test_users(void)
     }
 }
 
-static void test_none(void)
+TEST(none)
 {
     const cohort_datatype none[] = {
         0,
@@ -72,15 +72,4 @@ static void test_none(void)
         CHECK_INT(cohort_datatype_size(none[i]), 0);
         CHECK_TEXT(cohort_datatype_name(none[i]), "no datatype");
     }
-}
-
-static const struct test_case cases[] = {
-    {"built_in", test_built_in},
-    {"users", test_users},
-    {"none", test_none},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

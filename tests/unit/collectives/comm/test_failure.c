@@ -82,7 +82,7 @@ static void check_told(const struct cohort_comm *comm, uint32_t num, bool is_tol
     CHECK_INT(cohort__early_is_told(comm, GENERATION), is_told);
 }
 
-static void test_both_sites(void)
+TEST(both_sites)
 {
     inbox_open();
     struct cohort__group *group = group_open(FIRST);
@@ -98,7 +98,7 @@ static void test_both_sites(void)
     fake_net_close(&fake);
 }
 
-static void test_another_instance(void)
+TEST(another_instance)
 {
     inbox_open();
     struct cohort_comm *first = endpoint_open(group_open(FIRST), 0);
@@ -116,7 +116,7 @@ static void test_another_instance(void)
 
 /* The report arrives when its instance has ended, or is not known yet, and the next one is being
  * made. */
-static void test_late_and_early(void)
+TEST(late_and_early)
 {
     inbox_open();
     cohort__inbox_creation_begin(inbox);
@@ -136,7 +136,7 @@ static void test_late_and_early(void)
 }
 
 /* One site has called the generation and is through with it. The other one has left it out. */
-static void test_through(void)
+TEST(through)
 {
     inbox_open();
     struct cohort__group *group = group_open(FIRST);
@@ -155,7 +155,7 @@ static void test_through(void)
 }
 
 /* A failure that is kept for a generation is dropped when the site leaves that generation out. */
-static void test_left_out(void)
+TEST(left_out)
 {
     inbox_open();
     struct cohort_comm *comm = endpoint_open(group_open(FIRST), 0);
@@ -170,7 +170,7 @@ static void test_left_out(void)
 
 /* At most as many failures are kept as calls may be in flight. A site that is told of another one
  * has to ask. */
-static void test_many(void)
+TEST(many)
 {
     inbox_open();
     struct cohort_comm *comm = endpoint_open(group_open(FIRST), 0);
@@ -178,17 +178,4 @@ static void test_many(void)
         tell(FIRST, GENERATION + i);
     check_told(comm, COHORT__FAILURES, false);
     fake_net_close(&fake);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"both sites", test_both_sites},
-        {"another instance", test_another_instance},
-        {"late and early", test_late_and_early},
-        {"through", test_through},
-        {"left out", test_left_out},
-        {"many", test_many},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -17,7 +17,7 @@ static const struct cohort__signature ten_doubles = {
 };
 
 /* Phase 0 compares the low bits: 5 bits for the collective, 3 for the variant, 1 for checked. */
-static void test_early_bits(void)
+TEST(early_bits)
 {
     CHECK_INT((long long)(cohort__fingerprint(&ten_doubles) & 0x1ff), 6);
     struct cohort__signature signature = {
@@ -69,7 +69,7 @@ static void change_one(struct cohort__signature *signature, struct cohort__rando
 
 /* Signatures that differ in one field have different fingerprints. Equal signatures have the same
  * fingerprint. */
-static void test_differs(void)
+TEST(differs)
 {
     struct cohort__random random;
     cohort__random_init(&random, 1);
@@ -86,7 +86,7 @@ static void test_differs(void)
 }
 
 /* Any number of users' operations and datatypes, roots, shifts and counts. */
-static void test_many_differ(void)
+TEST(many_differ)
 {
     enum { NUM = 1000 };
     static uint64_t seen[5 * NUM];
@@ -140,7 +140,7 @@ static void check_described(const struct cohort__signature *parts, const char *w
     CHECK_TEXT(text, want);
 }
 
-static void test_describe(void)
+TEST(describe)
 {
     check_described(&ten_doubles, "? (?) of 10 double with ?"); /* the names are not set yet */
     static const struct cohort__signature_names names = {.collective = collective_name,
@@ -184,7 +184,7 @@ static void test_describe(void)
 }
 
 /* Any signature can be described, and the text is never too long. */
-static void test_describe_anything(void)
+TEST(describe_anything)
 {
     struct cohort__random random;
     cohort__random_init(&random, 2);
@@ -202,7 +202,7 @@ static void test_describe_anything(void)
 
 /* In phase 0 sites accept each other's messages if they differ only in what they still have to
  * agree on. */
-static void test_fits(void)
+TEST(fits)
 {
     struct cohort__signature parts = ten_doubles;
     parts.checked = true;
@@ -226,15 +226,4 @@ static void test_fits(void)
     others[2].checked = false;
     for (int i = 0; i < 3; i++)
         CHECK(!cohort__fingerprint_fits(mine, cohort__fingerprint(&others[i]), 0));
-}
-
-static const struct test_case cases[] = {
-    {"early_bits", test_early_bits},   {"differs", test_differs},
-    {"many_differ", test_many_differ}, {"fits", test_fits},
-    {"describe", test_describe},       {"describe_anything", test_describe_anything},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

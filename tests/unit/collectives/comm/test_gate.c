@@ -16,7 +16,7 @@ static void check_refused(struct cohort__gate *gate, uint64_t generation, cohort
     CHECK(gate->last == before.last);
 }
 
-static void test_in_order(void)
+TEST(in_order)
 {
     struct cohort__gate gate;
     cohort__gate_init(&gate);
@@ -27,7 +27,7 @@ static void test_in_order(void)
     }
 }
 
-static void test_skipping(void)
+TEST(skipping)
 {
     struct cohort__gate gate;
     cohort__gate_init(&gate);
@@ -41,7 +41,7 @@ static void test_skipping(void)
     check_refused(&gate, 999999, COHORT_ERR_GENERATION, "the last one, 1000000");
 }
 
-static void test_bounds(void)
+TEST(bounds)
 {
     struct cohort__gate gate;
     cohort__gate_init(&gate);
@@ -54,7 +54,7 @@ static void test_bounds(void)
     check_refused(&gate, 1, COHORT_ERR_GENERATION, "not above");
 }
 
-static void test_history_without_gaps(void)
+TEST(history_without_gaps)
 {
     struct cohort__history history;
     cohort__history_init(&history);
@@ -68,7 +68,7 @@ static void test_history_without_gaps(void)
     cohort__history_fini(&history);
 }
 
-static void test_history_gaps(void)
+TEST(history_gaps)
 {
     struct cohort__history history;
     cohort__history_init(&history);
@@ -88,7 +88,7 @@ static void test_history_gaps(void)
 
 /* The history keeps COHORT__HISTORY_RANGES gaps, and up to twice as many. Older gaps are forgotten:
  * their generations count as called. */
-static void test_history_forgets(void)
+TEST(history_forgets)
 {
     struct cohort__history history;
     cohort__history_init(&history);
@@ -104,7 +104,7 @@ static void test_history_forgets(void)
     cohort__history_fini(&history);
 }
 
-static void test_history_random(void)
+TEST(history_random)
 {
     enum { GENERATIONS = 2000, SEEDS = 20 };
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -129,7 +129,7 @@ static void test_history_random(void)
 }
 
 /* Left out without a later call. */
-static void test_history_left_out(void)
+TEST(history_left_out)
 {
     struct cohort__history history;
     cohort__history_init(&history);
@@ -144,7 +144,7 @@ static void test_history_left_out(void)
     cohort__history_fini(&history);
 }
 
-static void test_history_at_the_end(void)
+TEST(history_at_the_end)
 {
     struct cohort__history history;
     cohort__history_init(&history);
@@ -153,21 +153,4 @@ static void test_history_at_the_end(void)
     CHECK(cohort__history_skipped(&history, COHORT__GENERATION_MAX - 1));
     CHECK(!cohort__history_skipped(&history, COHORT__GENERATION_MAX));
     cohort__history_fini(&history);
-}
-
-static const struct test_case cases[] = {
-    {"in_order", test_in_order},
-    {"skipping", test_skipping},
-    {"bounds", test_bounds},
-    {"history_without_gaps", test_history_without_gaps},
-    {"history_gaps", test_history_gaps},
-    {"history_forgets", test_history_forgets},
-    {"history_random", test_history_random},
-    {"history_left_out", test_history_left_out},
-    {"history_at_the_end", test_history_at_the_end},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

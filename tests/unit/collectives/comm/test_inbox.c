@@ -234,7 +234,7 @@ static int verify(int made, enum cohort__kind kind, uint32_t source)
     return num_given_up;
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     static const enum cohort__kind kinds[] = {COHORT__KIND_DATA, COHORT__KIND_ANNOUNCE,
                                               COHORT__KIND_ERROR};
@@ -246,7 +246,7 @@ static void test_no_memory(void)
 
 /* Without a creation under way no site will join later. The sender is told, and nothing else
  * happens. */
-static void test_unknown(void)
+TEST(unknown)
 {
     inbox_open();
     size_t num_sent = fake.num_sent;
@@ -262,7 +262,7 @@ static void test_unknown(void)
 }
 
 /* An early message is handed on when the group exists, and then when the endpoint exists. */
-static void test_early(void)
+TEST(early)
 {
     inbox_open();
     size_t num_sent = fake.num_sent;
@@ -319,7 +319,7 @@ static void verify_late(bool held)
     fake_net_close(&fake);
 }
 
-static void test_late(void)
+TEST(late)
 {
     verify_late(false);
     verify_late(true);
@@ -362,7 +362,7 @@ static bool verify_unused(long failing)
     return has_failed;
 }
 
-static void test_unused(void)
+TEST(unused)
 {
     long failing = 0;
     while (verify_unused(failing))
@@ -371,7 +371,7 @@ static void test_unused(void)
 }
 
 /* A message from a site that isn't in that locality, or to a site that isn't in this one. */
-static void test_wrong_site(void)
+TEST(wrong_site)
 {
     inbox_open();
     endpoint_open(group_open());
@@ -421,7 +421,7 @@ static uint32_t ticks_of_a_turn(void)
 }
 
 /* One tick looks at all endpoints, each once, but only at some of them in one turn. */
-static void test_many(void)
+TEST(many)
 {
     fake_net_open_turning(&fake, more);
     CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
@@ -452,14 +452,4 @@ static void test_many(void)
         cohort__list_remove(&many[i].link);
     fake_net_close(&fake);
     free(many);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"no_memory", test_no_memory}, {"unknown", test_unknown}, {"early", test_early},
-        {"late", test_late},           {"unused", test_unused},   {"wrong_site", test_wrong_site},
-        {"many", test_many},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

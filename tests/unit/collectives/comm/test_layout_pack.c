@@ -12,7 +12,7 @@ static void check(cohort_status status, const char *text)
     CHECK_TEXT(cohort_error_message(), text);
 }
 
-static void test_refused(void)
+TEST(refused)
 {
     cohort_layout *pairs, *huge;
     int32_t array[8] = {0}, packed[4] = {0};
@@ -32,17 +32,11 @@ static void test_refused(void)
     cohort_layout_unref(pairs);
 }
 
-static void test_nothing(void)
+TEST(nothing)
 {
     cohort_layout *nothing;
     CHECK_INT(cohort_layout_create_vector(&nothing, 0, 2, 4), COHORT_OK);
     CHECK_INT(cohort_layout_pack(nothing, COHORT_INT32, NULL, NULL), COHORT_OK);
     CHECK_INT(cohort_layout_unpack(nothing, COHORT_INT32, NULL, NULL), COHORT_OK);
     cohort_layout_unref(nothing);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"refused", test_refused}, {"nothing", test_nothing}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -78,7 +78,7 @@ static struct cohort__arrival *arrive(struct cohort__process *process,
 
 static const unsigned char payload[] = {1, 2, 3, 4, 5, 6, 7, 8};
 
-static void test_inline(void)
+TEST(inline)
 {
     struct cohort__message *message =
         cohort__message_create(COHORT__KIND_DATA, 3, 7, 0xf00, cohort__message_tag(2, 9));
@@ -106,7 +106,7 @@ static void on_returned(struct cohort__actor *actor, struct cohort__item *item)
     num_returned++;
 }
 
-static void test_loan(void)
+TEST(loan)
 {
     struct cohort__actor owner;
     cohort__actor_init(&owner);
@@ -120,7 +120,7 @@ static void test_loan(void)
     CHECK(cohort__actor_is_idle(&owner));
 }
 
-static void test_arrival(void)
+TEST(arrival)
 {
     struct cohort__process *process = process_open();
     struct cohort__message *message = cohort__message_from_arrival(
@@ -147,7 +147,7 @@ static void test_arrival(void)
 
 /* Parking a message copies the data out of the transport's memory. That memory is released then,
  * and not before. */
-static void test_parked_arrival(void)
+TEST(parked_arrival)
 {
     struct cohort__process *process = process_open();
     struct cohort__message *message = cohort__message_from_arrival(arrive(
@@ -164,7 +164,7 @@ static void test_parked_arrival(void)
 }
 
 /* An announcement that is not accepted is declined once. One that is accepted is not declined. */
-static void test_announcement(void)
+TEST(announcement)
 {
     static const unsigned char token[COHORT__NET_TOKEN_BYTES];
     struct cohort__process *process = process_open();
@@ -200,7 +200,7 @@ static struct cohort__message *error_of(struct cohort__process *process, int64_t
     return message;
 }
 
-static void test_error(void)
+TEST(error)
 {
     struct cohort__process *process = process_open();
     struct cohort__message *message = error_of(process, COHORT_ERR_MISMATCH, "site 3 did it");
@@ -213,7 +213,7 @@ static void test_error(void)
 }
 
 /* A nonsensical error message is refused, and nothing of it is kept. */
-static void test_wrong_errors(void)
+TEST(wrong_errors)
 {
     struct cohort__process *process = process_open();
     CHECK(!error_of(process, COHORT_OK, "fine"));
@@ -227,7 +227,7 @@ static void test_wrong_errors(void)
 }
 
 /* As somebody sends it who has no memory for its words. */
-static void test_error_without_words(void)
+TEST(error_without_words)
 {
     struct cohort__process *process = process_open();
     struct cohort__message *message = cohort__message_from_arrival(arrive(
@@ -240,7 +240,7 @@ static void test_error_without_words(void)
     process_close(process);
 }
 
-static void test_answer(void)
+TEST(answer)
 {
     struct cohort__process *process = process_open();
     struct cohort__message *message = cohort__message_from_arrival(
@@ -259,7 +259,7 @@ static void test_answer(void)
 
 /* A site's answer that it is through counts only when everything has arrived that it sent before.
  */
-static void test_answer_overtakes(void)
+TEST(answer_overtakes)
 {
     struct cohort__process *process = process_open();
     for (int ahead = 0; ahead < 2; ahead++) {
@@ -274,22 +274,4 @@ static void test_answer_overtakes(void)
         cohort__message_release(message);
     }
     process_close(process);
-}
-
-static const struct test_case cases[] = {
-    {"inline", test_inline},
-    {"loan", test_loan},
-    {"arrival", test_arrival},
-    {"parked_arrival", test_parked_arrival},
-    {"announcement", test_announcement},
-    {"error", test_error},
-    {"wrong_errors", test_wrong_errors},
-    {"error_without_words", test_error_without_words},
-    {"answer", test_answer},
-    {"answer_overtakes", test_answer_overtakes},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

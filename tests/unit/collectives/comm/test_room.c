@@ -27,7 +27,7 @@ static uint64_t needed_for(const struct cohort__room *room, uint64_t generation,
 }
 
 /* As many posts as possible of each length, while no locality passes anything. */
-static void test_plenty(void)
+TEST(plenty)
 {
     const size_t lengths[] = {1, COHORT__BOARD_INLINE, COHORT__BOARD_INLINE + 1, 4096,
                               COHORT__BOARD_POST / PLENTY};
@@ -41,7 +41,7 @@ static void test_plenty(void)
 }
 
 /* A post as long as the arena waits for all others, except those that use nothing of the arena. */
-static void test_longest(void)
+TEST(longest)
 {
     struct cohort__room room = {0};
     CHECK_INT(put(&room, 1, COHORT__BOARD_POST, 0), 0);
@@ -81,7 +81,7 @@ static void check_short(uint32_t spread, uint32_t turns)
         CHECK(put(&room, generation, 4096, generation - 1) < limit);
 }
 
-static void test_short(void)
+TEST(short)
 {
     check_short(0, COHORT__ROOM_LEAST);
     check_short(10 * (4096 + COHORT__BOARD_LINE), 10);
@@ -91,7 +91,7 @@ static void test_short(void)
 /* Posts of all lengths, which are passed sooner or later. Posts that have not been passed are
  * inside the arena, begin at lines, and do not overlap. No post has to wait for more than all
  * earlier posts. */
-static void test_random(void)
+TEST(random)
 {
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
         struct cohort__random random;
@@ -123,7 +123,7 @@ static void test_random(void)
 }
 
 /* The arena is empty again, but the places of the heads are held. */
-static void test_forget(void)
+TEST(forget)
 {
     struct cohort__room room = {0};
     CHECK_INT((long long)cohort__room_latest(&room), 0);
@@ -135,14 +135,4 @@ static void test_forget(void)
     CHECK_INT((long long)needed_for(&room, PLENTY + 1, 4096, 0), 1);
     CHECK_INT(put(&room, PLENTY + 1, COHORT__BOARD_POST, 1), 0);
     CHECK_INT((long long)cohort__room_latest(&room), PLENTY + 1);
-}
-
-static const struct test_case cases[] = {
-    {"plenty", test_plenty}, {"longest", test_longest}, {"short", test_short},
-    {"random", test_random}, {"forget", test_forget},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

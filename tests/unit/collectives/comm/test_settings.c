@@ -17,7 +17,7 @@ static cohort_status read_with(const char *value, struct cohort__comm_settings *
     return cohort__comm_settings_read(ret_settings);
 }
 
-static void test_environment(void)
+TEST(environment)
 {
     static const char *const wrong[] = {"yes", "2", "01", "1 ", "true", "-1"};
     struct cohort__comm_settings settings;
@@ -37,7 +37,7 @@ static void test_environment(void)
     CHECK(!settings.check_asymmetric);
 }
 
-static void test_round_trip(void)
+TEST(round_trip)
 {
     for (int on = 0; on < 2; on++) {
         struct cohort__comm_settings settings = {.check_asymmetric = on}, back;
@@ -55,7 +55,7 @@ static void test_round_trip(void)
     }
 }
 
-static void test_malformed(void)
+TEST(malformed)
 {
     struct cohort__comm_settings settings;
     struct cohort__packer packer = {0};
@@ -74,7 +74,7 @@ static void test_malformed(void)
 
 /* Any bytes are either accepted or refused with a message. They are in memory of exactly their
  * size, for the sanitizers. */
-static void test_random_bytes(void)
+TEST(random_bytes)
 {
     struct cohort__random random;
     cohort__random_init(&random, 1);
@@ -95,16 +95,4 @@ static void test_random_bytes(void)
         free(exact);
         cohort__packer_fini(&packer);
     }
-}
-
-static const struct test_case cases[] = {
-    {"environment", test_environment},
-    {"round_trip", test_round_trip},
-    {"malformed", test_malformed},
-    {"random_bytes", test_random_bytes},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

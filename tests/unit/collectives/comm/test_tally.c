@@ -31,7 +31,7 @@ static void check_text(const char *votes, const char *text)
     CHECK_TEXT(got, text);
 }
 
-static void test_text(void)
+TEST(text)
 {
     check_text("fff", "generation 7 scan: 3 of 3 sites");
     check_text("nnn", "generation 7: 0 of 3 sites, missing 0, 1 and 2 (locality 0, not called "
@@ -50,7 +50,7 @@ static void test_text(void)
                                "7, 8 and 2 more");
 }
 
-static void test_refuses(void)
+TEST(refuses)
 {
     static const struct {
         const char *votes;
@@ -78,7 +78,7 @@ static void check_same(const struct cohort__tally *left, const struct cohort__ta
 }
 
 /* Those of localities, packed, and merged in any order, are that of all. */
-static void test_merge(void)
+TEST(merge)
 {
     static const uint32_t firsts[] = {0, 4, 8, SITES};
     struct cohort__random random;
@@ -107,7 +107,7 @@ static void test_merge(void)
 }
 
 /* The name is that of the lowest site that has called. */
-static void test_name(void)
+TEST(name)
 {
     struct cohort__tally tally = {0};
     char text[TEXT];
@@ -119,7 +119,7 @@ static void test_name(void)
     CHECK(tally.is_alone);
 }
 
-static void test_cut(void)
+TEST(cut)
 {
     char text[40];
     struct cohort__tally tally = tally_of("nnnnnnnn", 0);
@@ -143,7 +143,7 @@ static void check_counts(uint32_t num, uint32_t num_sites, const char *why)
     cohort__packer_fini(&packer);
 }
 
-static void test_counts(void)
+TEST(counts)
 {
     check_counts(COHORT__NUM_VOTES - 1, SITES, "field 'num' has 6 numbers instead of 7");
     check_counts(COHORT__NUM_VOTES + 1, SITES, "field 'num' has 8 numbers instead of 7");
@@ -161,7 +161,7 @@ static void check_lists(struct cohort__tally tally)
 }
 
 /* Lists that don't fit the counts, or the sites. */
-static void test_lists(void)
+TEST(lists)
 {
     struct cohort__tally tally = tally_of("nnof", 0);
     tally.missing.sites[1].site = 0;
@@ -181,7 +181,7 @@ static void test_lists(void)
 }
 
 /* Another locality has sent it. */
-static void test_rubbish(void)
+TEST(rubbish)
 {
     struct cohort__random random;
     struct cohort__packer packer = {0};
@@ -204,14 +204,4 @@ static void test_rubbish(void)
         packer.data[at] = before;
     }
     cohort__packer_fini(&packer);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"text", test_text},   {"refuses", test_refuses}, {"merge", test_merge},
-        {"name", test_name},   {"cut", test_cut},         {"counts", test_counts},
-        {"lists", test_lists}, {"rubbish", test_rubbish},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

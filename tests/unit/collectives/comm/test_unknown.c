@@ -44,7 +44,7 @@ static void keep(uint32_t home, uint64_t number)
 }
 
 /* Without a creation under way nothing is to come. */
-static void test_none(void)
+TEST(none)
 {
     begin();
     CHECK(!is_to_come(0, 1) && !is_to_come(7, 100));
@@ -53,7 +53,7 @@ static void test_none(void)
 }
 
 /* What is to come of a home has a higher number than all that are known of it. */
-static void test_homes(void)
+TEST(homes)
 {
     static const uint32_t homes[] = {0, 3, COHORT__HOME_LAUNCHER - 1, COHORT__HOME_LAUNCHER};
     for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
@@ -70,7 +70,7 @@ static void test_homes(void)
 }
 
 /* There is no such home. */
-static void test_wrong_home(void)
+TEST(wrong_home)
 {
     begin();
     unknown.num_creations = 1;
@@ -80,7 +80,7 @@ static void test_wrong_home(void)
     settle(COHORT__HOME_LAUNCHER + 1, 1);
 }
 
-static void test_messages(void)
+TEST(messages)
 {
     begin();
     unknown.num_creations = 1;
@@ -96,7 +96,7 @@ static void test_messages(void)
 }
 
 /* A creation waits while ever more instances are made: that takes no memory. */
-static void test_memory(void)
+TEST(memory)
 {
     begin();
     unknown.num_creations = 1;
@@ -107,13 +107,4 @@ static void test_memory(void)
         if (number == 1000 || number == 10000 || number == 100000)
             CHECK_INT(mallinfo2().uordblks, before);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"none", test_none},         {"homes", test_homes},   {"wrong_home", test_wrong_home},
-        {"messages", test_messages}, {"memory", test_memory},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

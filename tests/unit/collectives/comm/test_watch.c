@@ -31,7 +31,7 @@ static void check_looks(struct board *board, uint32_t num)
     CHECK_INT(atomic_exchange(&board->num_looks, 0), num);
 }
 
-static void test_looks_where_calls_wait(void)
+TEST(looks_where_calls_wait)
 {
     struct board boards[2] = {{.watch.look = look}, {.watch.look = look}};
     struct cohort__watches watches;
@@ -61,7 +61,7 @@ static void test_looks_where_calls_wait(void)
 }
 
 /* One without calls leaves the list, and comes back with the next call. */
-static void test_idle(void)
+TEST(idle)
 {
     struct board board = {.watch.look = look};
     struct cohort__watches watches;
@@ -110,7 +110,7 @@ static void *call(void *arg)
     return arg;
 }
 
-static void test_calls_race_with_looks(void)
+TEST(calls_race_with_looks)
 {
     static struct race race;
     pthread_t threads[NUM_BOARDS];
@@ -122,14 +122,4 @@ static void test_calls_race_with_looks(void)
     for (int i = 0; i < NUM_BOARDS; i++)
         while (pthread_tryjoin_np(threads[i], NULL) != 0)
             cohort__watches_look(&race.watches);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"looks where calls wait", test_looks_where_calls_wait},
-        {"idle", test_idle},
-        {"calls race with looks", test_calls_race_with_looks},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

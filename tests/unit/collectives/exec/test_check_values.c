@@ -34,7 +34,7 @@ static cohort_status verdict(int a, int b, int c)
 }
 
 /* The result follows the documented precedence, in whatever order the values are combined. */
-static void test_every_three(void)
+TEST(every_three)
 {
     for (int a = 0; a < NUM_SAYINGS; a++)
         for (int b = 0; b < NUM_SAYINGS; b++)
@@ -51,7 +51,7 @@ static void test_every_three(void)
 
 /* Every handle of a user's type counts as a user's type, also one whose low bits are those of a
  * predefined type. */
-static void test_users_types(void)
+TEST(users_types)
 {
     static const size_t sizes[] = {1, 11, 32767, 65536 + 3, ((size_t)1 << 48) - 1};
     struct cohort__check_values users = saying(USERS);
@@ -65,7 +65,7 @@ static void test_users_types(void)
 
 /* With these values, the comparison of the minimum and the negated minimum alone never shows
  * agreement. */
-static void test_nobody_can_agree(void)
+TEST(nobody_can_agree)
 {
     for (int special = USERS; special <= WRONG; special++)
         for (int other = 0; other < NUM_SAYINGS; other++) {
@@ -74,7 +74,7 @@ static void test_nobody_can_agree(void)
         }
 }
 
-static void test_kinds(void)
+TEST(kinds)
 {
     struct cohort__check_values host = cohort__check_values_of(COHORT_INT32), other = host;
     CHECK_INT(host.smallest_kind, 1);
@@ -97,7 +97,7 @@ static void check_described(int a, int b, cohort_datatype mine, const char *want
     CHECK_TEXT(text, want);
 }
 
-static void test_describe(void)
+TEST(describe)
 {
     check_described((int)COHORT_DOUBLE, (int)COHORT_INT8, COHORT_DOUBLE,
                     "no agreement: the sites gave different types: from int8 to double, this site "
@@ -111,17 +111,4 @@ static void test_describe(void)
     check_described(WRONG, (int)COHORT_INT8, COHORT_INT8,
                     "no agreement: the call of a site is wrong, as its own error says: from int8 "
                     "to a wrong call, this site int8");
-}
-
-static const struct test_case cases[] = {
-    {"every_three", test_every_three},
-    {"users_types", test_users_types},
-    {"nobody_can_agree", test_nobody_can_agree},
-    {"kinds", test_kinds},
-    {"describe", test_describe},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -63,7 +63,7 @@ static bool is_allowed(enum cohort__kernel kernel, int type)
     return is_bitwise(kernel) ? !types[type].is_floating : types[type].datatype != COHORT_BYTE;
 }
 
-static void test_table(void)
+TEST(table)
 {
     for (int type = 0; type < NUM_TYPES; type++)
         for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)
@@ -366,7 +366,7 @@ static void check_against_naive(struct subject *subject, struct cohort__random *
                 check(subject, count, misaligned, (enum place)place, random);
 }
 
-static void test_against_naive(void)
+TEST(against_naive)
 {
     for_each_kernel(check_against_naive, false);
 }
@@ -394,7 +394,7 @@ static void check_streamed(struct subject *subject, struct cohort__random *rando
     }
 }
 
-static void test_streamed(void)
+TEST(streamed)
 {
     for_each_kernel(check_streamed, true);
 }
@@ -443,13 +443,13 @@ static void check_bits(struct subject *subject, struct cohort__random *random)
                     cohort_datatype_name(types[subject->type].datatype));
 }
 
-static void test_bits(void)
+TEST(bits)
 {
     for_each_kernel(check_bits, false);
 }
 
 /* The variant in use is the last one. */
-static void test_variants(void)
+TEST(variants)
 {
     struct cohort__kernel_variant variants[COHORT__MAX_KERNEL_VARIANTS];
     size_t num = cohort__kernel_variants(variants);
@@ -467,7 +467,7 @@ static void test_variants(void)
 
 /* A result that is larger than the caches, in a buffer of its own and in place. Only a few elements
  * are checked. */
-static void test_large(void)
+TEST(large)
 {
     enum { COUNT = 2 * 1024 * 1024 + 3 };
     double *memory = malloc((size_t)2 * COUNT * sizeof(*memory));
@@ -485,7 +485,7 @@ static void test_large(void)
 }
 
 /* Integers wrap around without undefined behaviour, which the sanitizer checks. */
-static void test_wraps(void)
+TEST(wraps)
 {
     int32_t big = INT32_MAX, one = 1, low = INT32_MIN, result;
     cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_INT32)->plain(&result, &big, &one, 1);
@@ -507,7 +507,7 @@ static void test_wraps(void)
 }
 
 /* (1 + 2i)(3 + 4i) = -5 + 10i; infinite parts as in the two formulas, without C's exceptions. */
-static void test_complex(void)
+TEST(complex)
 {
     const float floats[] = {1, 2}, other_floats[] = {3, 4};
     const double doubles[] = {1, 2}, endless[] = {(double)INFINITY, 0};
@@ -551,13 +551,13 @@ static void check_any_order(struct subject *subject, struct cohort__random *rand
     }
 }
 
-static void test_any_order(void)
+TEST(any_order)
 {
     for_each_kernel(check_any_order, false);
 }
 
 /* The layouts that datatype.h promises, and the rules of op.h by examples. */
-static void test_locations(void)
+TEST(locations)
 {
     const cohort_double_indexed left[] = {{2, 7}, {5, 4}, {0.0, 9}, {(double)NAN, 6}, {1, 1}};
     const cohort_double_indexed right[] = {{3, 1}, {5, 3}, {-0.0, 8}, {-9, 0}, {(double)NAN, 2}};
@@ -576,30 +576,11 @@ static void test_locations(void)
 }
 
 /* With count 0 no address is accessed. */
-static void test_nothing(void)
+TEST(nothing)
 {
     for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)
         for (int type = 0; type < NUM_TYPES; type++)
             if (is_allowed((enum cohort__kernel)kernel, type))
                 cohort__kernel_find((enum cohort__kernel)kernel, types[type].datatype)
                     ->plain(NULL, NULL, NULL, 0);
-}
-
-static const struct test_case cases[] = {
-    {"table", test_table},
-    {"variants", test_variants},
-    {"against_naive", test_against_naive},
-    {"streamed", test_streamed},
-    {"bits", test_bits},
-    {"large", test_large},
-    {"wraps", test_wraps},
-    {"complex", test_complex},
-    {"nothing", test_nothing},
-    {"any_order", test_any_order},
-    {"locations", test_locations},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

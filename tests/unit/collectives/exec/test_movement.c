@@ -242,23 +242,23 @@ static void check_all(bool in_place, bool is_past_caches, size_t segment)
             }
 }
 
-static void test_apart(void)
+TEST(apart)
 {
     check_all(false, false, 0);
 }
 
-static void test_in_place(void)
+TEST(in_place)
 {
     check_all(true, false, 0);
 }
 
-static void test_past_caches(void)
+TEST(past_caches)
 {
     check_all(false, true, 0);
     check_all(true, true, 0);
 }
 
-static void test_segments(void)
+TEST(segments)
 {
     check_all(false, false, 1000);
     check_all(true, true, 1000);
@@ -272,7 +272,7 @@ static uint64_t num_parts(struct cohort__movement *movement, enum cohort__collec
 }
 
 /* A large block has many parts, small blocks share one, and no data has none. */
-static void test_num_parts(void)
+TEST(num_parts)
 {
     struct cohort__movement movement = {.num_sites = 4, .terms = {.count = 1 << 20, .element = 8}};
     CHECK_INT(num_parts(&movement, COHORT__ALL_REDUCE), 256);
@@ -291,16 +291,4 @@ static void test_num_parts(void)
     movement.terms.count = 0;
     CHECK_INT(num_parts(&movement, COHORT__GATHER), 0);
     CHECK_INT(num_parts(&movement, COHORT__BARRIER), 0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"apart", test_apart},
-        {"in_place", test_in_place},
-        {"past_caches", test_past_caches},
-        {"segments", test_segments},
-        {"num_parts", test_num_parts},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -7,7 +7,7 @@
 #include "collectives/exec/kernels.h"
 #include "tests/support/test.h"
 
-static void test_built_in(void)
+TEST(built_in)
 {
     const struct {
         const cohort_op *op;
@@ -50,7 +50,7 @@ static void test_built_in(void)
     CHECK_TEXT(cohort__op_name(UINT32_MAX), "no operation");
 }
 
-static void test_check(void)
+TEST(check)
 {
     CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE, "cohort_reduce"), COHORT_OK);
     CHECK_INT(cohort__op_check(COHORT_BITWISE_XOR, COHORT_BYTE, "cohort_reduce"), COHORT_OK);
@@ -92,7 +92,7 @@ static cohort_status look(void *result, const void *left, const void *right, siz
     return count == 13 ? cohort_fail(COHORT_ERR_FAILED, "not 13") : COHORT_OK;
 }
 
-static void test_users(void)
+TEST(users)
 {
     struct seen seen = {0};
     cohort_op *op = NULL;
@@ -135,7 +135,7 @@ static uint64_t hash_of(const char *name, bool commutative)
 }
 
 /* The hash, by which sites compare their operations, depends only on name and commutativity. */
-static void test_hash(void)
+TEST(hash)
 {
     CHECK(hash_of("one", true) == hash_of("one", true));
     CHECK(hash_of("one", true) != hash_of("two", true));
@@ -150,7 +150,7 @@ static void check_refused(const struct cohort_op_options *options, const char *w
     CHECK(op == NULL);
 }
 
-static void test_create(void)
+TEST(create)
 {
     char name[65];
     memset(name, 'n', 64);
@@ -168,14 +168,4 @@ static void test_create(void)
               COHORT_OK);
     CHECK_TEXT(op->name, name);
     cohort_op_unref(op);
-}
-
-static const struct test_case cases[] = {
-    {"built_in", test_built_in}, {"check", test_check},   {"users", test_users},
-    {"hash", test_hash},         {"create", test_create},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -282,7 +282,7 @@ static void close_all(void)
 /* Cases -------------------------------------------------------------------------------------- */
 
 /* Several generations are entered. They become ready in reverse order, and are over in that. */
-static void test_in_reverse(void)
+TEST(in_reverse)
 {
     enum { GENERATIONS = 3 };
     struct call calls[GENERATIONS][NUM_LOCAL];
@@ -306,7 +306,7 @@ static void test_in_reverse(void)
 }
 
 /* The others are ready before the last site enters. */
-static void test_entered_last(void)
+TEST(entered_last)
 {
     struct call calls[NUM_LOCAL];
     open_all();
@@ -328,7 +328,7 @@ static void test_entered_last(void)
 /* Site 4 leaves out generation 1, in which the others wait, ready or not. All meetings of that call
  * fail, and the next call goes on, even though it has entered only one of its meetings when it
  * finds that. */
-static void test_left_out(void)
+TEST(left_out)
 {
     struct call first[NUM_LOCAL], second[NUM_LOCAL];
     open_all();
@@ -349,7 +349,7 @@ static void test_left_out(void)
 }
 
 /* A participant fails before it is ready, when the others are. */
-static void test_failed_before_ready(void)
+TEST(failed_before_ready)
 {
     struct call calls[NUM_LOCAL], later[NUM_LOCAL];
     open_all();
@@ -371,7 +371,7 @@ static void test_failed_before_ready(void)
 }
 
 /* A participant gets ready when its meeting has failed, and it has not been told yet. */
-static void test_ready_too_late(void)
+TEST(ready_too_late)
 {
     struct call calls[NUM_LOCAL];
     open_all();
@@ -391,7 +391,7 @@ static void test_ready_too_late(void)
 }
 
 /* Site 1 leaves the communicator. It fails what it is in, and what the others open later. */
-static void test_leaves(void)
+TEST(leaves)
 {
     struct call first[NUM_LOCAL], second[NUM_LOCAL];
     open_all();
@@ -408,7 +408,7 @@ static void test_leaves(void)
 }
 
 /* The sites call different things. The texts name sites, not ranks. */
-static void test_mismatch(void)
+TEST(mismatch)
 {
     struct call calls[NUM_LOCAL];
     open_all();
@@ -431,7 +431,7 @@ static void check_awaited(const struct cohort__participant *participant, const c
 }
 
 /* Who has not come and who is not ready are named as sites. One that is not ready asks nobody. */
-static void test_missing(void)
+TEST(missing)
 {
     struct call calls[NUM_LOCAL];
     bool asks;
@@ -452,19 +452,4 @@ static void test_missing(void)
     ready(&calls[2], SUM);
     check_done(calls);
     close_all();
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"in reverse", test_in_reverse},
-        {"entered last", test_entered_last},
-        {"left out", test_left_out},
-        {"failed before ready", test_failed_before_ready},
-        {"ready too late", test_ready_too_late},
-        {"leaves", test_leaves},
-        {"mismatch", test_mismatch},
-        {"missing", test_missing},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -135,7 +135,7 @@ static void run(uint64_t seed)
     shape_fini(&to);
 }
 
-static void test_random_shapes(void)
+TEST(random_shapes)
 {
     for (uint64_t seed = 1; seed <= 5000; seed++)
         run(seed);
@@ -151,7 +151,7 @@ static unsigned char *contiguous(struct cohort__block block, uint32_t num_blocks
     return cohort__pieces_contiguous(&pieces);
 }
 
-static void test_contiguous(void)
+TEST(contiguous)
 {
     unsigned char memory[64];
     CHECK(contiguous((struct cohort__block){.count = 1, .offset = 5, .bytes = 7}, 1, memory) ==
@@ -164,7 +164,7 @@ static void test_contiguous(void)
 }
 
 /* A call with count 0 may have no memory at all. */
-static void test_nothing(void)
+TEST(nothing)
 {
     static const struct cohort__block nothing = {.count = 1};
     static const uint32_t ref = 0;
@@ -178,15 +178,4 @@ static void test_nothing(void)
         cohort__pieces_zero(&pieces);
     }
     CHECK_INT(byte, 42);
-}
-
-static const struct test_case cases[] = {
-    {"random_shapes", test_random_shapes},
-    {"contiguous", test_contiguous},
-    {"nothing", test_nothing},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -66,7 +66,7 @@ static void check_found(struct cohort__plan_cache *cache, uint32_t number)
     cohort__plan_entry_unref(entry);
 }
 
-static void test_hit(void)
+TEST(hit)
 {
     struct cohort__plan_cache *cache = cache_create();
     CHECK(!find(cache, 0));
@@ -83,7 +83,7 @@ static void test_hit(void)
 }
 
 /* Every field of the key matters. */
-static void test_key(void)
+TEST(key)
 {
     struct cohort__plan_cache *cache = cache_create();
     cohort__plan_entry_unref(add(cache, 8));
@@ -104,7 +104,7 @@ static void test_key(void)
 }
 
 /* The tail is copied, and compared as a whole. */
-static void test_tail(void)
+TEST(tail)
 {
     struct cohort__plan_cache *cache = cache_create();
     struct cohort__plan_key key = key_of(8);
@@ -124,7 +124,7 @@ static void test_tail(void)
 }
 
 /* The oldest entry is evicted. An execution that still uses it keeps it. */
-static void test_eviction(void)
+TEST(eviction)
 {
     struct cohort__plan_cache *cache = cache_create();
     struct cohort__plan_entry *first = add(cache, 0);
@@ -141,7 +141,7 @@ static void test_eviction(void)
     cache_destroy(cache);
 }
 
-static void test_outlives_the_cache(void)
+TEST(outlives_the_cache)
 {
     struct cohort__plan_cache *cache = cache_create();
     struct cohort__plan_entry *entry = add(cache, 3);
@@ -158,7 +158,7 @@ static void test_outlives_the_cache(void)
 
 /* An entry's spare memory is freed with the entry, wherever that happens. The sanitizer detects
  * leaks. */
-static void test_spare(void)
+TEST(spare)
 {
     struct cohort__plan_cache *cache = cache_create();
     struct cohort__plan_entry *kept = add(cache, 0);
@@ -175,7 +175,7 @@ static void test_spare(void)
 
 /* The memo is empty at first. It keeps its entry as long as entries are only searched. It forgets
  * the entry when another one is added, since that may evict the entry. */
-static void test_memo(void)
+TEST(memo)
 {
     struct cohort__plan_cache *cache = cache_create();
     struct cohort__plan_memo *memo = cohort__plan_cache_memo(cache);
@@ -215,7 +215,7 @@ static bool is_there(struct cohort__plan_cache *cache, uint32_t number)
 }
 
 /* Calls that never come again keep no more than is allowed, and leave alone what comes again. */
-static void test_bytes(void)
+TEST(bytes)
 {
     struct cohort__plan_cache *cache = cache_create();
     uint32_t num;
@@ -233,7 +233,7 @@ static void test_bytes(void)
 }
 
 /* One that is too large alone is kept, without others. So is a staging, which grows. */
-static void test_larger_than_all(void)
+TEST(larger_than_all)
 {
     struct cohort__plan_cache *cache = cache_create();
     cohort__plan_entry_unref(add(cache, 0));
@@ -251,7 +251,7 @@ static void test_larger_than_all(void)
 
 /* An endpoint that comes later gets its part of what is allowed, and the first one goes back to its
  * own. What is small stays in any case. */
-static void test_parts(void)
+TEST(parts)
 {
     struct cohort__plan_cache *cache = cache_create(), *other = cache_create();
     uint32_t num;
@@ -273,22 +273,4 @@ static void test_parts(void)
     cohort__plan_cache_destroy(other);
     cohort__plan_cache_destroy(small);
     cache_destroy(cache);
-}
-
-static const struct test_case cases[] = {
-    {"hit", test_hit},
-    {"key", test_key},
-    {"tail", test_tail},
-    {"eviction", test_eviction},
-    {"outlives_the_cache", test_outlives_the_cache},
-    {"spare", test_spare},
-    {"memo", test_memo},
-    {"bytes", test_bytes},
-    {"larger than all", test_larger_than_all},
-    {"parts", test_parts},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -25,7 +25,7 @@ static void unref_all(struct cohort__blob **bundles, size_t num)
 }
 
 /* By hosts, of which the second has the sites from 8 on; and then by the places of that one. */
-static void test_sorts(void)
+TEST(sorts)
 {
     static const uint32_t first[][2] = {{0, 15}, {0, 3}, {0, 8}}, second[][2] = {{1, 8}};
     struct cohort__machine *machine = test_machine_create();
@@ -50,7 +50,7 @@ static void test_sorts(void)
     cohort__machine_destroy(machine);
 }
 
-static void test_copies(void)
+TEST(copies)
 {
     static const uint32_t pair[][2] = {{3, 1}};
     struct cohort__machine *machine = test_machine_create();
@@ -81,7 +81,7 @@ static void check_astray(uint32_t source, uint32_t target, uint32_t level, uint3
     cohort__machine_destroy(machine);
 }
 
-static void test_astray(void)
+TEST(astray)
 {
     check_astray(NUM, 0, COHORT__BY_PLACE, 0, NUM);
     check_astray(0, NUM, COHORT__BY_PLACE, 0, NUM);
@@ -92,7 +92,7 @@ static void test_astray(void)
     check_astray(0, 0, HOST, 1, 1);
 }
 
-static void test_order(void)
+TEST(order)
 {
     struct cohort__blob *bundle = bundle_of((const uint32_t[][2]){{9, 1}, {0, 1}, {4, 1}}, 3);
     CHECK_INT(cohort__route_order(bundle), COHORT_OK);
@@ -105,13 +105,4 @@ static void test_order(void)
     CHECK_CONTAINS(cohort_error_message(), "two objects from site 3 for site 1");
     cohort__blob_unref(bundle);
     CHECK_INT(cohort__route_order(NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"sorts", test_sorts},
-                                             {"copies", test_copies},
-                                             {"astray", test_astray},
-                                             {"order", test_order}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

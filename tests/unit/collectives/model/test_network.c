@@ -26,7 +26,7 @@ static const char *way(const char *name, uint32_t num_sites, uint32_t from, uint
     return text;
 }
 
-static void test_ring(void)
+TEST(ring)
 {
     CHECK_TEXT(way("ring", 6, 1, 1), "");
     CHECK_TEXT(way("ring", 6, 4, 0), "4->5 5->0");
@@ -37,7 +37,7 @@ static void test_ring(void)
     CHECK_TEXT(way("ring", 1, 0, 0), "");
 }
 
-static void test_mesh(void)
+TEST(mesh)
 {
     CHECK_TEXT(way("mesh", 16, 0, 15), "0->3 3->15");
     CHECK_TEXT(way("mesh", 16, 5, 15), "5->6 6->7 7->11 11->15");
@@ -47,7 +47,7 @@ static void test_mesh(void)
     CHECK_TEXT(way("mesh", 7, 0, 2), "0->1 1->2"); /* a prime number: one row */
 }
 
-static void test_hypercube(void)
+TEST(hypercube)
 {
     CHECK_TEXT(way("hypercube", 16, 0, 13), "0->1 1->5 5->13");
     CHECK_TEXT(way("hypercube", 16, 15, 1), "15->13 13->9 9->1");
@@ -58,14 +58,14 @@ static void test_hypercube(void)
     CHECK_TEXT(way("hypercube:gray", 8, 7, 1), "7->6 6->1");
 }
 
-static void test_full(void)
+TEST(full)
 {
     CHECK_TEXT(way("full", 9, 3, 8), "3->8");
     CHECK_TEXT(way("full", 9, 3, 3), "");
 }
 
 /* 10 sites on 3 hosts: 0-3, 4-6 and 7-9. */
-static void test_hosts(void)
+TEST(hosts)
 {
     struct cohort__network network;
     CHECK_TEXT(way("hosts:3", 10, 3, 0), "3->0");
@@ -81,7 +81,7 @@ static void test_hosts(void)
 
 /* Each link of a route has a number of its own and begins where the previous one ends. Routes are
  * as short as possible. */
-static void test_routes_are_ways(void)
+TEST(routes_are_ways)
 {
     static const char *const names[] = {"ring", "mesh", "hypercube", "hypercube:gray"};
     for (unsigned i = 0; i < 4; i++) {
@@ -106,7 +106,7 @@ static void test_routes_are_ways(void)
     }
 }
 
-static void test_errors(void)
+TEST(errors)
 {
     static const struct {
         const char *name;
@@ -136,14 +136,4 @@ static void test_errors(void)
         CHECK_CONTAINS(cohort_error_message(), cases[i].why);
         CHECK_INT(network.num_sites, 77);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"ring", test_ring},     {"mesh", test_mesh},   {"hypercube", test_hypercube},
-        {"full", test_full},     {"hosts", test_hosts}, {"routes_are_ways", test_routes_are_ways},
-        {"errors", test_errors},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -6,7 +6,7 @@
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 
-static void test_ratios(void)
+TEST(ratios)
 {
     CHECK(cohort__factor_ratio(0) == 1);
     CHECK(cohort__factor_ratio(16) == 2);
@@ -20,7 +20,7 @@ static void test_ratios(void)
 }
 
 /* All values are read back, doubles bit for bit. */
-static void test_encode(void)
+TEST(encode)
 {
     static struct cohort__parameters sent, got;
     static unsigned char bytes[COHORT__PARAMETERS_MAX_BYTES];
@@ -42,7 +42,7 @@ static void test_encode(void)
     CHECK(memcmp(&sent, &got, sizeof(got)) == 0);
 }
 
-static void test_nonsense(void)
+TEST(nonsense)
 {
     static struct cohort__parameters sent, got;
     static unsigned char bytes[COHORT__PARAMETERS_MAX_BYTES];
@@ -58,14 +58,4 @@ static void test_nonsense(void)
     bytes[used - COHORT__KNOTS - 1] = 3;
     CHECK_INT(cohort__parameters_decode(&got, bytes, used), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "version");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"ratios", test_ratios},
-        {"encode", test_encode},
-        {"nonsense", test_nonsense},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -13,7 +13,7 @@ static void check_near(double got, double want)
 }
 
 /* Every term has another price, so the sum shows each of them. */
-static void test_sum(void)
+TEST(sum)
 {
     static struct cohort__parameters parameters;
     struct cohort__cost cost = {1, 2, 3, 4, 5, 6, 7};
@@ -50,7 +50,7 @@ static struct cohort__parameters *work_alone(void)
 }
 
 /* Hosts of two localities each have two cores together if they share them. */
-static void test_sharing(void)
+TEST(sharing)
 {
     const struct cohort__parameters *parameters = work_alone();
     struct cohort__cost cost = {.messages = 48};
@@ -64,7 +64,7 @@ static void test_sharing(void)
 }
 
 /* What happens in several places at once is work of the cores that these share. */
-static void test_stage(void)
+TEST(stage)
 {
     const struct cohort__parameters *parameters = work_alone();
     struct cohort__request request = {.num_sites = 4};
@@ -101,7 +101,7 @@ static uint32_t row_of(const char *name)
 
 /* 128 sites in 8 localities. A tree has an edge to each of them but the first; within groups of 32,
  * which are in two each, half of what goes directly is for the other one. */
-static void test_direct(void)
+TEST(direct)
 {
     struct cohort__parameters parameters = *work_alone();
     struct cohort__request request = {.num_sites = 128, .arity = 4};
@@ -125,7 +125,7 @@ static void check_factor(const struct cohort__parameters *parameters,
     check_near(cohort__predict_factor(parameters, distance, 5, num_sites, bytes), want);
 }
 
-static void test_factor(void)
+TEST(factor)
 {
     static struct cohort__parameters parameters;
     enum cohort__distance tasks = COHORT__DISTANCE_TASKS, localities = COHORT__DISTANCE_LOCALITIES;
@@ -165,7 +165,7 @@ static struct cohort__placement place(const uint32_t *locality_of, uint32_t num_
     return placement;
 }
 
-static void test_placement(void)
+TEST(placement)
 {
     struct cohort__placement placement = place((uint32_t[]){2, 2, 0, 0, 0}, 5);
     CHECK_INT(placement.num_sites, 5);
@@ -178,7 +178,7 @@ static void test_placement(void)
 }
 
 /* More sites or more bytes never take less time. Neither do sites that are farther apart. */
-static void test_monotone(void)
+TEST(monotone)
 {
     static struct cohort__parameters parameters;
     cohort__parameters_default(&parameters);
@@ -212,7 +212,7 @@ static void test_monotone(void)
 
 /* Where all sites of several localities meet, each locality reduces the blocks of all sites, and a
  * call of the operation for a short one is not free: 8 bytes at 4 x 16 sites on two cores. */
-static void test_calls_of_operation(void)
+TEST(calls_of_operation)
 {
     static struct cohort__parameters parameters = {.cores = 2, .workers = 1};
     const struct cohort__placement placement = {
@@ -237,7 +237,7 @@ static void test_calls_of_operation(void)
 
 /* Four leaders on two cores; and on two hosts that share them. What all of them copy, not what one
  * of them does, decides whether it is in a cache. */
-static void test_copies(void)
+TEST(copies)
 {
     static struct cohort__parameters parameters = {.cores = 2, .workers = 1};
     const uint32_t gather = cohort__algorithm_row(COHORT__GATHER, "linear");
@@ -254,24 +254,7 @@ static void test_copies(void)
     check_near(cohort__predict_copies(&parameters, &placement, 1, 4096 * 4), 4096 * 4);
 }
 
-static void test_table_fits(void)
+TEST(table_fits)
 {
     CHECK(cohort__num_algorithms <= COHORT__MAX_ROWS);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"sum", test_sum},
-        {"factor", test_factor},
-        {"placement", test_placement},
-        {"monotone", test_monotone},
-        {"table_fits", test_table_fits},
-        {"sharing", test_sharing},
-        {"stage", test_stage},
-        {"direct", test_direct},
-        {"calls_of_operation", test_calls_of_operation},
-        {"copies", test_copies},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -23,7 +23,7 @@ static struct cohort__reach reach_of(enum cohort__collective collective, const c
 }
 
 /* In one place nothing leaves it; alone in their places, all. */
-static void test_ends(void)
+TEST(ends)
 {
     const struct cohort__cost cost = {.bytes = 1500, .moved = 3200};
     for (unsigned contiguous = 0; contiguous < 2; contiguous++) {
@@ -37,7 +37,7 @@ static void test_ends(void)
 }
 
 /* 16 sites in 4 places: 12 of 15 partners are elsewhere. */
-static void test_anywhere(void)
+TEST(anywhere)
 {
     const struct cohort__cost cost = {.bytes = 1500, .moved = 3200};
     const struct {
@@ -56,7 +56,7 @@ static void test_anywhere(void)
 
 /* Two of a tree's four levels are between four places, and three of its edges; and what is needed
  * elsewhere has to go there. */
-static void test_tree(void)
+TEST(tree)
 {
     static const struct {
         enum cohort__collective collective;
@@ -84,22 +84,11 @@ static void test_tree(void)
 }
 
 /* Within two groups of 8, which are in two places each, half of what goes directly leaves one. */
-static void test_direct(void)
+TEST(direct)
 {
     const struct cohort__cost cost = {.bytes = 1e6, .moved = 1e6};
     struct cohort__reach reach = reach_of(COHORT__ALL_TO_ALL, "leaders", &cost, 4, true);
     check_near(reach.messages, 4. / 7);
     check_near(reach.moved, 4. / 7);
     check_near(reach_of(COHORT__ALL_TO_ALL, "leaders", &cost, 2, true).messages, 1. / 15);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"ends", test_ends},
-        {"anywhere", test_anywhere},
-        {"tree", test_tree},
-        {"direct", test_direct},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

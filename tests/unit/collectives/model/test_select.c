@@ -50,7 +50,7 @@ static const struct cohort__algorithm *choice(const struct cohort__question *que
     return chosen.algorithm;
 }
 
-static void test_is_flat(void)
+TEST(is_flat)
 {
     CHECK(cohort__select_is_flat(15, 4, 16));
     CHECK(!cohort__select_is_flat(16, 4, 16));
@@ -62,7 +62,7 @@ static void test_is_flat(void)
 }
 
 /* Flat: no row over the tree. Tree: only such rows, if there are any. There is always some row. */
-static void test_modes(void)
+TEST(modes)
 {
     set_machine(1000, 1, 100);
     for (unsigned collective = 0; collective < COHORT__NUM_COLLECTIVES; collective++) {
@@ -89,7 +89,7 @@ static void test_modes(void)
     }
 }
 
-static void test_same_for_all_sites(void)
+TEST(same_for_all_sites)
 {
     set_machine(1000, 1, 100);
     for (unsigned collective = 0; collective < COHORT__EXCHANGE; collective++)
@@ -108,7 +108,7 @@ static void test_same_for_all_sites(void)
 
 /* The amounts of startups, bytes and messages are those of the formulas. If only startups cost, the
  * row with the fewest startups is chosen. The same holds for bytes and for messages. */
-static void test_what_costs_decides(void)
+TEST(what_costs_decides)
 {
     static const enum cohort__term terms[] = {COHORT__TERM_STARTUP, COHORT__TERM_BYTE,
                                               COHORT__TERM_MESSAGE};
@@ -147,7 +147,7 @@ static double price(const struct cohort__algorithm *algorithm,
  * passed on several times. Without a tree it takes 63 startups, and each block is sent once. The
  * tree is better for small blocks, and the other way for large ones. The choice changes at the size
  * that the formulas give. */
-static void test_crossover(void)
+TEST(crossover)
 {
     const struct cohort__algorithm *last = NULL;
     unsigned num_crossings = 0;
@@ -173,7 +173,7 @@ static void test_crossover(void)
     CHECK(num_crossings > 0);
 }
 
-static void test_forced(void)
+TEST(forced)
 {
     set_machine(1000, 1, 100);
     struct cohort__request request = request_of(COHORT__ALL_TO_ALL, 20, 8);
@@ -187,7 +187,7 @@ static void test_forced(void)
     CHECK_CONTAINS(cohort_error_message(), "too large");
 }
 
-static void test_budget(void)
+TEST(budget)
 {
     set_machine(1000, 1, 100);
     struct cohort__request request = request_of(COHORT__ALL_TO_ALL, 20, 1 << 20);
@@ -217,7 +217,7 @@ static void test_budget(void)
     CHECK(chosen.cost.memory <= (double)question.memory_budget);
 }
 
-static void test_reproducible(void)
+TEST(reproducible)
 {
     set_machine(1000, 1, 100);
     struct cohort__request request = request_of(COHORT__REDUCE, 20, 8);
@@ -229,7 +229,7 @@ static void test_reproducible(void)
 }
 
 /* If not all sites know the sizes, the same row is chosen at all sites. */
-static void test_ragged(void)
+TEST(ragged)
 {
     set_machine(1000, 1, 0);
     struct cohort__part parts[20];
@@ -281,7 +281,7 @@ static struct cohort__candidate composed(const struct cohort__request *request, 
 
 /* The leaders' row is the cheapest one for them, but never one over a tree. Where the sites can
  * meet, a composed row is not chosen by itself. */
-static void test_composed(void)
+TEST(composed)
 {
     struct cohort__machine *machine = test_machine_create();
     struct cohort__request request = request_of(COHORT__ALL_REDUCE, TEST_MACHINE_SITES, 8);
@@ -312,7 +312,7 @@ static void test_composed(void)
 
 /* The leaders of an all_to_all sort all that their sites send and get. They are one in each host,
  * of 8 sites. */
-static void test_copies(void)
+TEST(copies)
 {
     struct cohort__machine *machine = test_machine_create();
     struct cohort__request request = request_of(COHORT__ALL_TO_ALL, TEST_MACHINE_SITES, 4096);
@@ -329,7 +329,7 @@ static void test_copies(void)
 
 /* Two localities of each of two hosts lead a share. The hosts have two cores each, or share them.
  */
-static void test_shares(void)
+TEST(shares)
 {
     struct cohort__machine *machine = test_machine_create();
     struct cohort__placement placement = cohort__placement_of(machine);
@@ -364,7 +364,7 @@ static void test_shares(void)
 
 /* A long block goes in segments: what follows the first one is what the slowest stage takes. Where
  * hosts share their cores it is what all stages take. */
-static void test_segments(void)
+TEST(segments)
 {
     struct cohort__machine *machine = test_machine_create();
     struct cohort__placement placement = cohort__placement_of(machine);
@@ -396,7 +396,7 @@ static void test_segments(void)
 
 /* Where all sites know the sizes, the sites of a locality gather by messages, and meet for what is
  * of one size. */
-static void test_composed_ragged(void)
+TEST(composed_ragged)
 {
     struct cohort__machine *machine = test_machine_create();
     struct cohort__request request = request_of(COHORT__ALL_GATHER, TEST_MACHINE_SITES, 8);
@@ -430,7 +430,7 @@ static void test_composed_ragged(void)
 
 /* A composed shift has an exchange among its leaders. It refuses where no two blocks have the same
  * way; and how many blocks leave a host is counted for the direct one, too. */
-static void test_shift(void)
+TEST(shift)
 {
     struct cohort__machine *machine = test_machine_create();
     struct cohort__request request = request_of(COHORT__SHIFT, TEST_MACHINE_SITES, 8);
@@ -451,26 +451,4 @@ static void test_shift(void)
     CHECK(cohort__algorithms[levels.inner - 1]->collective == COHORT__EXCHANGE);
     CHECK_INT((int)levels.time, 1000); /* one message for each of two leaders */
     cohort__machine_destroy(machine);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"is_flat", test_is_flat},
-        {"modes", test_modes},
-        {"same_for_all_sites", test_same_for_all_sites},
-        {"what_costs_decides", test_what_costs_decides},
-        {"crossover", test_crossover},
-        {"forced", test_forced},
-        {"budget", test_budget},
-        {"reproducible", test_reproducible},
-        {"ragged", test_ragged},
-        {"composed", test_composed},
-        {"copies", test_copies},
-        {"composed_ragged", test_composed_ragged},
-        {"shares", test_shares},
-        {"segments", test_segments},
-        {"shift", test_shift},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -84,7 +84,7 @@ static struct line recv(uint32_t site, uint32_t peer, size_t bytes, int after)
 }
 
 /* The time there and back is the sum of both messages. Bytes are counted for each link. */
-static void test_ping_pong(void)
+TEST(ping_pong)
 {
     const struct line lines[] = {send(0, 2, 5, NOTHING), recv(0, 2, 7, NOTHING),
                                  recv(2, 0, 5, NOTHING), send(2, 0, 7, 0)};
@@ -111,7 +111,7 @@ static void test_ping_pong(void)
 
 /* A site can send and receive at the same time. But two messages out, or two messages in, go one
  * after the other. */
-static void test_ports(void)
+TEST(ports)
 {
     const struct line both[] = {send(0, 1, 5, NOTHING), recv(0, 1, 7, NOTHING),
                                 send(1, 0, 7, NOTHING), recv(1, 0, 5, NOTHING)};
@@ -133,7 +133,7 @@ static void test_ports(void)
 }
 
 /* A message does not start before its RECV is posted. Another message does not wait behind it. */
-static void test_waits_for_receiver(void)
+TEST(waits_for_receiver)
 {
     const struct line lines[] = {send(0, 1, 5, NOTHING),  send(0, 2, 90, NOTHING),
                                  recv(2, 0, 90, NOTHING), recv(1, 3, 20, NOTHING),
@@ -146,7 +146,7 @@ static void test_waits_for_receiver(void)
 
 /* When a port becomes free and the first message in its queue waits for something else, the next
  * message starts. Site 0 is free at 20, site 1 at 60. */
-static void test_next_in_queue(void)
+TEST(next_in_queue)
 {
     const struct line lines[] = {send(0, 3, 10, NOTHING), send(0, 1, 5, NOTHING),
                                  send(0, 2, 7, NOTHING),  recv(3, 0, 10, NOTHING),
@@ -160,7 +160,7 @@ static void test_next_in_queue(void)
 
 /* Two messages use one link. One of them has a longer route, and occupies all links of it for its
  * whole time. */
-static void test_links(void)
+TEST(links)
 {
     const struct line lines[] = {send(0, 3, 5, NOTHING), recv(3, 0, 5, NOTHING),
                                  send(1, 2, 7, NOTHING), recv(2, 1, 7, NOTHING),
@@ -181,7 +181,7 @@ static void test_links(void)
 
 /* Three messages want the link between the hosts. Messages inside a host are faster and run at the
  * same time. */
-static void test_hosts(void)
+TEST(hosts)
 {
     const struct line lines[] = {send(0, 4, 10, NOTHING), send(1, 5, 10, NOTHING),
                                  send(2, 6, 10, NOTHING), send(3, 0, 10, NOTHING),
@@ -202,7 +202,7 @@ static void test_hosts(void)
 }
 
 /* A site has one processor. Each phase has its own time. */
-static void test_reductions(void)
+TEST(reductions)
 {
     const struct line lines[] = {
         send(0, 1, 5, NOTHING),
@@ -227,7 +227,7 @@ static void test_reductions(void)
 }
 
 /* Blocks of TMP begin at multiples of 64. */
-static void test_memory(void)
+TEST(memory)
 {
     const struct line lines[] = {send(0, 1, 5, NOTHING), recv(1, 0, 5, NOTHING),
                                  send(1, 2, 100, NOTHING), recv(2, 1, 100, NOTHING)};
@@ -240,7 +240,7 @@ static void test_memory(void)
     cohort__sim_result_fini(&result);
 }
 
-static void test_nothing(void)
+TEST(nothing)
 {
     struct cohort__sim_result result;
     CHECK_INT(simulate("ring", 1, NULL, 0, &result), COHORT_OK);
@@ -251,7 +251,7 @@ static void test_nothing(void)
     cohort__sim_result_fini(&result);
 }
 
-static void test_misfits(void)
+TEST(misfits)
 {
     const struct line alone[] = {send(0, 1, 5, NOTHING)};
     const struct line nobody[] = {recv(1, 0, 5, NOTHING)};
@@ -282,7 +282,7 @@ static void test_misfits(void)
 }
 
 /* Rows of the table: the linear ones, whose messages go one after the other. */
-static void test_rows(void)
+TEST(rows)
 {
     struct cohort__network network;
     struct cohort__sim_result result;
@@ -309,22 +309,4 @@ static void test_rows(void)
                                          &request, &result),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "no such root");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"ping_pong", test_ping_pong},
-        {"ports", test_ports},
-        {"waits_for_receiver", test_waits_for_receiver},
-        {"next_in_queue", test_next_in_queue},
-        {"links", test_links},
-        {"hosts", test_hosts},
-        {"reductions", test_reductions},
-        {"memory", test_memory},
-        {"nothing", test_nothing},
-        {"misfits", test_misfits},
-        {"rows", test_rows},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -13,7 +13,7 @@ static void check_go(const struct cohort__sim_go *go, uint32_t locality, uint32_
 }
 
 /* One core for three: each keeps it until its queue is empty, and then the next one has it. */
-static void test_turns(void)
+TEST(turns)
 {
     struct cohort__sim_cores cores;
     struct cohort__sim_go go;
@@ -39,7 +39,7 @@ static void test_turns(void)
 }
 
 /* A locality comes back to the core that it had, if that is free. */
-static void test_own_core(void)
+TEST(own_core)
 {
     struct cohort__sim_cores cores;
     struct cohort__sim_go go;
@@ -56,7 +56,7 @@ static void test_own_core(void)
 }
 
 /* Pools do not help each other, and with enough cores there are no turns. */
-static void test_pools(void)
+TEST(pools)
 {
     struct cohort__sim_cores cores;
     struct cohort__sim_go go;
@@ -75,14 +75,4 @@ static void test_pools(void)
         check_go(&go, i, i, false);
     }
     cohort__sim_cores_fini(&cores);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"turns", test_turns},
-        {"own_core", test_own_core},
-        {"pools", test_pools},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -6,7 +6,7 @@
 
 enum { NUM = 500 };
 
-static void test_heap(void)
+TEST(heap)
 {
     struct cohort__sim_heap heap = {0};
     struct cohort__random random;
@@ -24,7 +24,7 @@ static void test_heap(void)
 }
 
 /* What is added and removed at random: the lowest one is always removed. */
-static void test_mixed(void)
+TEST(mixed)
 {
     struct cohort__sim_heap heap = {0};
     bool is_in[NUM] = {false};
@@ -43,13 +43,4 @@ static void test_mixed(void)
         is_in[lowest] = false;
     }
     cohort__sim_heap_fini(&heap);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"heap", test_heap},
-        {"mixed", test_mixed},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -114,7 +114,7 @@ static const struct line backwards[] = {{1, COHORT__STEP_SEND, 0, 10, NOTHING},
                                         {0, COHORT__STEP_RECV, 1, 10, NOTHING}};
 
 /* One worker does everything: both starts, the send and the receive. */
-static void test_tasks(void)
+TEST(tasks)
 {
     struct cohort__sim_machine machine = machine_of(1, 1, 2, 1);
     struct cohort__sim_account account;
@@ -129,7 +129,7 @@ static void test_tasks(void)
 
 /* Each has a core: the two starts take place at once. With one core for both, the receiver starts
  * when the sender has nothing to do any more, and the core comes to it, or back, for a turn. */
-static void test_localities(void)
+TEST(localities)
 {
     struct cohort__sim_machine machine = machine_of(1, 2, 1, 2);
     struct cohort__sim_account account;
@@ -147,7 +147,7 @@ static void test_localities(void)
 
 /* Hosts that share cores are like localities that do; the prices are those of hosts, but what would
  * be the wire's is work. */
-static void test_shared_cores(void)
+TEST(shared_cores)
 {
     struct cohort__sim_machine machine = machine_of(2, 1, 1, 1);
     struct cohort__sim_account account;
@@ -162,7 +162,7 @@ static void test_shared_cores(void)
 }
 
 /* Two messages from one host to another take the links one after the other. */
-static void test_links(void)
+TEST(links)
 {
     const struct line lines[] = {{0, COHORT__STEP_SEND, 2, 10, NOTHING},
                                  {1, COHORT__STEP_SEND, 3, 10, NOTHING},
@@ -177,7 +177,7 @@ static void test_links(void)
 }
 
 /* A message that comes while its receiver reduces is received after that. */
-static void test_reduce(void)
+TEST(reduce)
 {
     const struct line lines[] = {{0, COHORT__STEP_SEND, 1, 10, NOTHING},
                                  {1, COHORT__STEP_REDUCE, 0, 100, NOTHING},
@@ -190,7 +190,7 @@ static void test_reduce(void)
 }
 
 /* Three come one after the other; the last one reduces two contributions to the root's. */
-static void test_meet(void)
+TEST(meet)
 {
     const struct line lines[] = {{0, COHORT__STEP_MEET, 0, 8, NOTHING},
                                  {1, COHORT__STEP_MEET, 1, 8, NOTHING},
@@ -205,7 +205,7 @@ static void test_meet(void)
 }
 
 /* A network has no localities. */
-static void test_meet_on_network(void)
+TEST(meet_on_network)
 {
     const struct line lines[] = {{0, COHORT__STEP_MEET, 0, 8, NOTHING},
                                  {1, COHORT__STEP_MEET, 1, 8, NOTHING}};
@@ -219,7 +219,7 @@ static void test_meet_on_network(void)
     CHECK_CONTAINS(cohort_error_message(), "on a network nobody meets");
 }
 
-static void test_deadlock(void)
+TEST(deadlock)
 {
     const struct line lines[] = {{0, COHORT__STEP_RECV, 1, 8, NOTHING},
                                  {0, COHORT__STEP_SEND, 1, 8, 0},
@@ -229,19 +229,4 @@ static void test_deadlock(void)
     struct cohort__sim_account account;
     CHECK_INT(simulate(&machine, lines, sizeof(lines), &account), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "deadlock");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"tasks", test_tasks},
-        {"localities", test_localities},
-        {"shared_cores", test_shared_cores},
-        {"links", test_links},
-        {"reduce", test_reduce},
-        {"meet", test_meet},
-        {"meet_on_network", test_meet_on_network},
-        {"deadlock", test_deadlock},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -26,7 +26,7 @@ static void check_wrong(const char *text, const char *where, const char *what)
     CHECK(memcmp(&before, &parameters, sizeof(before)) == 0);
 }
 
-static void test_read(void)
+TEST(read)
 {
     struct cohort__parameters defaults;
     cohort__parameters_default(&defaults);
@@ -39,7 +39,7 @@ static void test_read(void)
           defaults.terms[COHORT__DISTANCE_TASKS][COHORT__TERM_CALL]);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     check_wrong("", "line 0", "without \"version = 1\"");
     check_wrong("cores = 1\nversion = 1\n", "line 1", "before the version");
@@ -62,7 +62,7 @@ static void test_wrong(void)
     free(line);
 }
 
-static void test_write(void)
+TEST(write)
 {
     struct cohort__parameters written;
     char *text = NULL;
@@ -77,14 +77,4 @@ static void test_write(void)
     check_read(text);
     CHECK(memcmp(&written, &parameters, sizeof(written)) == 0);
     free(text);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"read", test_read},
-        {"wrong", test_wrong},
-        {"write", test_write},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

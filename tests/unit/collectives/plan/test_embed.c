@@ -69,7 +69,7 @@ static struct cohort__plan *chain_create(void)
     return finish(builder);
 }
 
-static void test_chain(void)
+TEST(chain)
 {
     struct cohort__plan_builder *builder = builder_create(9);
     uint32_t first = cohort__plan_join(builder, 1);
@@ -105,7 +105,7 @@ static void test_chain(void)
 }
 
 /* What a ROUTE sorts by stays, and so do its slots, of which there may be more than it gets. */
-static void test_route(void)
+TEST(route)
 {
     struct cohort__plan_builder *inner = builder_create(2), *builder = builder_create(9);
     uint32_t end, in = cohort__plan_range(inner, COHORT__SPACE_IN, 0, 1);
@@ -144,7 +144,7 @@ static struct cohort__plan *copy_create(bool is_linked)
 }
 
 /* [8 bytes][2 pieces of 8], mapped to three pieces of 8. It is cut after the first piece. */
-static void test_split(void)
+TEST(split)
 {
     struct cohort__plan_builder *builder = builder_create(2);
     uint32_t before = cohort__plan_join(builder, 1);
@@ -182,7 +182,7 @@ static void test_split(void)
 }
 
 /* Cuts inside pieces: 12 + 12 bytes, mapped to three pieces of 8, become 8, 4, 4, 8. */
-static void test_split_pieces(void)
+TEST(split_pieces)
 {
     struct cohort__plan_builder *builder = builder_create(2);
     uint32_t from = cohort__plan_block(
@@ -211,7 +211,7 @@ static void test_split_pieces(void)
 }
 
 /* A copy of bytes onto themselves is dropped, unless something has to wait at that point. */
-static void test_vanish(void)
+TEST(vanish)
 {
     for (int is_linked = 0; is_linked <= 1; is_linked++) {
         struct cohort__plan_builder *builder = builder_create(2);
@@ -235,7 +235,7 @@ static void test_vanish(void)
 }
 
 /* The end follows both of the embedding's steps, even if no step of the subplan connects them. */
-static void test_end(void)
+TEST(end)
 {
     struct cohort__plan_builder *inner = builder_create(2);
     uint32_t block = cohort__plan_range(inner, COHORT__SPACE_OUT, 0, 8);
@@ -258,7 +258,7 @@ static void test_end(void)
     cohort__plan_unref(plan);
 }
 
-static void test_nothing(void)
+TEST(nothing)
 {
     struct cohort__plan_builder *builder = builder_create(1);
     struct cohort__plan *subplan = finish(builder_create(1));
@@ -268,7 +268,7 @@ static void test_nothing(void)
     cohort__plan_builder_destroy(builder);
 }
 
-static void test_failed_builder(void)
+TEST(failed_builder)
 {
     struct cohort__plan_builder *builder = builder_create(2);
     struct cohort__plan *plan = NULL;
@@ -285,7 +285,7 @@ static void test_failed_builder(void)
 }
 
 /* Messages with one tag in two phases that become one phase. */
-static void test_tags_per_phase(void)
+TEST(tags_per_phase)
 {
     struct cohort__plan_builder *inner = builder_create(2), *outer = builder_create(2);
     uint32_t in = cohort__plan_range(inner, COHORT__SPACE_IN, 0, 8);
@@ -313,20 +313,4 @@ static void test_tags_per_phase(void)
                   2 * (phase - 1) + 1);
     }
     cohort__plan_unref(plan);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"tags_per_phase", test_tags_per_phase},
-        {"chain", test_chain},
-        {"route", test_route},
-        {"split", test_split},
-        {"split_pieces", test_split_pieces},
-        {"vanish", test_vanish},
-        {"end", test_end},
-        {"nothing", test_nothing},
-        {"failed_builder", test_failed_builder},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -176,7 +176,7 @@ static cohort_layout *draw(struct naive *naive, struct cohort__random *random, u
     }
 }
 
-static void test_random(void)
+TEST(random)
 {
     static const size_t elements[] = {1, 2, 4, 8, 16, 3, 12};
     static struct naive naive;
@@ -327,7 +327,7 @@ static void check_pattern(struct cohort__random *random, unsigned *num_found)
         cohort_layout_unref(layouts[i]);
 }
 
-static void test_overlap_of_patterns(void)
+TEST(overlap_of_patterns)
 {
     enum { SEEDS = 20000 };
     unsigned num_found = 0;
@@ -339,7 +339,7 @@ static void test_overlap_of_patterns(void)
     CHECK(num_found > SEEDS / 8 && num_found < SEEDS - SEEDS / 8);
 }
 
-static void test_overlap(void)
+TEST(overlap)
 {
     enum { SEEDS = 4000 };
     unsigned num_found = 0;
@@ -352,7 +352,7 @@ static void test_overlap(void)
 }
 
 /* So many runs that not each of them could be looked at. */
-static void test_overlap_of_many(void)
+TEST(overlap_of_many)
 {
     const size_t many = (size_t)1 << 40;
     cohort_layout *far, *same;
@@ -400,7 +400,7 @@ static void test_overlap_of_many(void)
 }
 
 /* What is regular takes one strip, however it was described. */
-static void test_joined(void)
+TEST(joined)
 {
     static const size_t sizes[] = {6, 7, 8}, starts[] = {1, 0, 1}, counts[] = {4, 7, 1};
     static const cohort_layout_block steps[] = {{0, 2}, {5, 2}, {10, 2}, {15, 2}};
@@ -437,7 +437,7 @@ static void expect(cohort_status status, const char *text)
     CHECK(strstr(cohort_error_message(), text));
 }
 
-static void test_refused(void)
+TEST(refused)
 {
     const size_t huge = SIZE_MAX / 2, half = SIZE_MAX / 4;
     const cohort_layout_block far[] = {{huge, 1}}, wraps[] = {{SIZE_MAX, 2}};
@@ -487,7 +487,7 @@ static void test_refused(void)
 }
 
 /* However many runs there are, what is regular is one strip. */
-static void test_many(void)
+TEST(many)
 {
     const size_t many = (size_t)1 << 33, most = (size_t)1 << 61;
     cohort_layout *layout, *inner;
@@ -517,7 +517,7 @@ static void test_many(void)
 }
 
 /* What has no elements needs no memory, and may be of anything. */
-static void test_empty(void)
+TEST(empty)
 {
     const size_t huge = (size_t)1 << 40;
     cohort_layout *layout, *inner;
@@ -540,20 +540,4 @@ static void test_empty(void)
         expect(cohort_layout_create_box(&layout, 4, sizes, (size_t[]){0, 0, 0, 9}, counts),
                "not within");
     }
-}
-
-static const struct test_case cases[] = {
-    {"random", test_random},
-    {"overlap", test_overlap},
-    {"overlap_of_many", test_overlap_of_many},
-    {"overlap_of_patterns", test_overlap_of_patterns},
-    {"joined", test_joined},
-    {"refused", test_refused},
-    {"many", test_many},
-    {"empty", test_empty},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -170,7 +170,7 @@ static void check_leaders(const struct placement *placement, const struct cohort
         }
 }
 
-static void test_random(void)
+TEST(random)
 {
     for (uint64_t seed = 0; seed < NUM_CASES; seed++) {
         struct cohort__random random;
@@ -192,7 +192,7 @@ static void test_random(void)
 }
 
 /* Each member of a subgroup becomes its leader by some turn. */
-static void test_turns(void)
+TEST(turns)
 {
     const struct placement placement = {
         .num_sites = 6, .num_localities = 2, .num_outer = 1, .locality_of = {0, 1, 1, 0, 1, 1}};
@@ -210,7 +210,7 @@ static void test_turns(void)
 }
 
 /* A million sites, scattered over 4,096 localities, and each in a locality of its own. */
-static void test_million(void)
+TEST(million)
 {
     enum { SITES = 1000000 };
     static uint32_t locality_of[SITES], host_of[SITES];
@@ -234,14 +234,4 @@ static void test_million(void)
         }
         cohort__machine_destroy(machine);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"random", test_random},
-        {"turns", test_turns},
-        {"million", test_million},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -23,7 +23,7 @@ static char *print(const uint32_t *locality_of, uint32_t num_sites, const uint32
     return text;
 }
 
-static void test_small(void)
+TEST(small)
 {
     const uint32_t locality_of[] = {0, 0, 0, 2, 1, 1, 2}, host_of[] = {3, 4, 3, 0, 0, 0, 0};
     char *text = print(locality_of, 7, host_of, 5, 0);
@@ -43,7 +43,7 @@ static void test_small(void)
 }
 
 /* However many sites there are, the text is short. */
-static void test_large(void)
+TEST(large)
 {
     enum { SITES = 100000 };
     static uint32_t locality_of[SITES], host_of[SITES];
@@ -56,13 +56,4 @@ static void test_large(void)
     CHECK_CONTAINS(text, "\n  2 leads 2,1002,2002,3002,4002,5002,6002,7002 and 92 more\n");
     CHECK_CONTAINS(text, "\n  and 984 more\nhost: 2, at most 50000 in one, scattered\n");
     free(text);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"small", test_small},
-        {"large", test_large},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

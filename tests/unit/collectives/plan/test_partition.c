@@ -4,7 +4,7 @@
 #include "tests/support/test.h"
 
 /* Numbers of sites, and the parts into which they are to be split. */
-static void test_tables(void)
+TEST(tables)
 {
     static const struct {
         uint32_t num_sites, arity, count, levels, sizes[4];
@@ -43,7 +43,7 @@ static void check_cover(struct cohort__range whole, uint32_t arity)
     CHECK_INT(next, whole.first + whole.count);
 }
 
-static void test_cover(void)
+TEST(cover)
 {
     for (uint32_t num_sites = 1; num_sites <= 64; num_sites++)
         for (uint32_t arity = 1; arity <= 8; arity++)
@@ -65,7 +65,7 @@ static uint32_t levels_of(uint32_t num_sites, uint32_t arity)
     return deepest + 1;
 }
 
-static void test_levels(void)
+TEST(levels)
 {
     for (uint32_t num_sites = 1; num_sites <= 64; num_sites++)
         for (uint32_t arity = 2; arity <= 8; arity++) {
@@ -73,14 +73,4 @@ static void test_levels(void)
             CHECK_INT(cohort__partition_levels(num_sites, arity), levels_of(num_sites, arity));
             CHECK_INT(cohort__partition_is_leaf(all, arity), num_sites <= arity);
         }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"tables", test_tables},
-        {"cover", test_cover},
-        {"levels", test_levels},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

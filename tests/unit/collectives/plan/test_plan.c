@@ -10,7 +10,7 @@ static struct cohort__plan_builder *builder_create(uint32_t num_sites)
     return builder;
 }
 
-static void test_empty(void)
+TEST(empty)
 {
     struct cohort__plan *plan = NULL;
     CHECK_INT(cohort__plan_finish(builder_create(1), &plan), COHORT_OK);
@@ -25,7 +25,7 @@ static void test_empty(void)
     cohort__plan_builder_destroy(NULL);
 }
 
-static void test_layout(void)
+TEST(layout)
 {
     struct cohort__plan_builder *builder = builder_create(3);
     struct cohort__plan *plan = NULL;
@@ -63,7 +63,7 @@ static void test_layout(void)
 }
 
 /* Pieces without gaps are one piece, and so are blocks without bytes. */
-static void test_blocks(void)
+TEST(blocks)
 {
     struct cohort__plan_builder *builder = builder_create(1);
     struct cohort__block dense = {.space = COHORT__SPACE_OUT, .count = 4, .bytes = 8, .stride = 8};
@@ -78,7 +78,7 @@ static void test_blocks(void)
     cohort__plan_builder_destroy(builder);
 }
 
-static void test_find_recv(void)
+TEST(find_recv)
 {
     enum { NUM_SITES = 50, NUM_TAGS = 4 };
     struct cohort__plan_builder *builder = builder_create(NUM_SITES);
@@ -103,7 +103,7 @@ static void test_find_recv(void)
 }
 
 /* A builder that has failed accepts all further steps, and fails at the end. */
-static void test_builder_fails(void)
+TEST(builder_fails)
 {
     struct cohort__plan_builder *builder = builder_create(2);
     struct cohort__plan *plan = NULL;
@@ -119,7 +119,7 @@ static void test_builder_fails(void)
 }
 
 /* If a part can't be built, its error is that of the whole, whatever fails after it. */
-static void test_part_fails(void)
+TEST(part_fails)
 {
     struct cohort__plan_builder *builder = builder_create(2);
     struct cohort__plan *plan = NULL;
@@ -130,17 +130,4 @@ static void test_part_fails(void)
     CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_ERR_BAD_PARAMETER);
     CHECK(!plan);
     CHECK_CONTAINS(cohort_error_message(), "plan test at site 0 of 2: two sites are too few");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"empty", test_empty},
-        {"layout", test_layout},
-        {"blocks", test_blocks},
-        {"find_recv", test_find_recv},
-        {"builder_fails", test_builder_fails},
-        {"part_fails", test_part_fails},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -344,13 +344,13 @@ static cohort_status check_pair(void (*break_first)(struct broken *broken),
     return plan_check((struct cohort__plan *[]){&first.plan, &second.plan}, 2);
 }
 
-static void test_good(void)
+TEST(good)
 {
     CHECK_INT(check_pair(no_defect, no_defect), COHORT_OK);
     CHECK_INT(plan_check(NULL, 0), COHORT_OK);
 }
 
-static void test_defects(void)
+TEST(defects)
 {
     for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
         cohort_status status = check_pair(defects[i].break_it, no_defect);
@@ -367,7 +367,7 @@ static void may_have_a_gap(struct broken *broken)
     broken->plan.has_gaps = true;
 }
 
-static void test_gaps(void)
+TEST(gaps)
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__plan *plan = NULL;
@@ -387,7 +387,7 @@ static void sends_after_recv_only(struct broken *broken)
     *ref(broken, COPY, 1) = IN;
 }
 
-static void test_message_cycle(void)
+TEST(message_cycle)
 {
     CHECK_INT(check_pair(sends_after_recv_only, no_defect), COHORT_OK);
     CHECK_INT(check_pair(no_defect, sends_after_recv_only), COHORT_OK);
@@ -397,7 +397,7 @@ static void test_message_cycle(void)
 
 /* Two sites that send first and then receive. This is correct only with memory for messages under
  * way. */
-static void test_needs_memory(void)
+TEST(needs_memory)
 {
     struct cohort__plan *plans[2];
     for (uint32_t site = 0; site < 2; site++) {
@@ -416,7 +416,7 @@ static void test_needs_memory(void)
 }
 
 /* A write to IN is a mistake even if it is ordered after all steps that read IN. */
-static void test_writes_in_later(void)
+TEST(writes_in_later)
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__plan *plan = NULL;
@@ -468,7 +468,7 @@ static struct cohort__plan *note_plan(const struct note_defect *defect, uint32_t
     return plan;
 }
 
-static void test_notes(void)
+TEST(notes)
 {
     static const struct note_defect cases[] = {
         {NULL, COHORT__EVERYBODY, 3, 1, 1, 0, 4, false},
@@ -494,18 +494,4 @@ static void test_notes(void)
         for (uint32_t site = 0; site < 3; site++)
             cohort__plan_unref(plans[site]);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"notes", test_notes},
-        {"good", test_good},
-        {"defects", test_defects},
-        {"gaps", test_gaps},
-        {"writes_in_later", test_writes_in_later},
-        {"message_cycle", test_message_cycle},
-        {"needs_memory", test_needs_memory},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -19,7 +19,7 @@ static struct cohort__batch_queue queue;
 static struct item items[NUM_PRODUCERS][NUM_ITEMS];
 static int next_number[NUM_PRODUCERS]; /* of the consumer */
 
-static void test_order_and_emptiness(void)
+TEST(order_and_emptiness)
 {
     cohort__batch_queue_init(&queue);
     CHECK(cohort__batch_queue_is_empty(&queue));
@@ -35,7 +35,7 @@ static void test_order_and_emptiness(void)
     CHECK(cohort__batch_queue_take(&queue) == &items[0][0].node);
 }
 
-static void test_release(void)
+TEST(release)
 {
     cohort__batch_queue_init(&queue);
     CHECK(!cohort__batch_queue_take_or_release(&queue));
@@ -85,7 +85,7 @@ static int num_consumed(void)
     return sum;
 }
 
-static void test_many_producers_one_consumer(void)
+TEST(many_producers_one_consumer)
 {
     reset();
     pthread_t threads[NUM_PRODUCERS];
@@ -114,7 +114,7 @@ static void *produce_and_run(void *row)
     return NULL;
 }
 
-static void test_actor_has_one_runner(void)
+TEST(actor_has_one_runner)
 {
     reset();
     pthread_t threads[NUM_PRODUCERS];
@@ -124,15 +124,4 @@ static void test_actor_has_one_runner(void)
         pthread_join(threads[p], NULL);
     CHECK_INT(num_consumed(), NUM_PRODUCERS * NUM_ITEMS);
     CHECK(cohort__batch_queue_is_empty(&queue));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"order and emptiness", test_order_and_emptiness},
-        {"release", test_release},
-        {"many producers one consumer", test_many_producers_one_consumer},
-        {"actor has one runner", test_actor_has_one_runner},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -13,7 +13,7 @@ static bool is_readable(int bell)
     return poll(&pollfd, 1, 0) == 1;
 }
 
-static void test_ring(void)
+TEST(ring)
 {
     int bell = cohort__bell_create();
     CHECK(fcntl(bell, F_GETFD) & FD_CLOEXEC);
@@ -28,7 +28,7 @@ static void test_ring(void)
 }
 
 /* Whoever has inherited it can set and clear the flag, for all. */
-static void test_any_flag(void)
+TEST(any_flag)
 {
     static const int flags[] = {0, O_NONBLOCK};
     for (int i = 0; i < 2; i++) {
@@ -41,13 +41,4 @@ static void test_any_flag(void)
         cohort__bell_silence(bell);
         close(bell);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"ring", test_ring},
-        {"any_flag", test_any_flag},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

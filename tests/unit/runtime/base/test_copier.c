@@ -26,7 +26,7 @@ static struct cohort__copier far_one(void)
     return copier;
 }
 
-static void test_near_stays_plain(void)
+TEST(near_stays_plain)
 {
     struct cohort__copier copier = {0};
     judge(&copier, NEAR, 100);
@@ -35,7 +35,7 @@ static void test_near_stays_plain(void)
     CHECK(!is_past(&copier));
 }
 
-static void test_follows_there_and_back(void)
+TEST(follows_there_and_back)
 {
     struct cohort__copier copier = {0};
     judge(&copier, FAR, COHORT__COPIER_TRIALS - 1);
@@ -49,7 +49,7 @@ static void test_follows_there_and_back(void)
 }
 
 /* A thread that loses its core during a trial measures that way as slow. */
-static void test_single_trials_change_nothing(void)
+TEST(single_trials_change_nothing)
 {
     struct cohort__copier near = {0}, far = far_one();
     for (int i = 0; i < 100; i++) {
@@ -64,14 +64,14 @@ static void test_single_trials_change_nothing(void)
 }
 
 /* A way that is not clearly better is no reason to change. */
-static void test_between_stays_what_it_is(void)
+TEST(between_stays_what_it_is)
 {
     struct cohort__copier copier = far_one();
     judge(&copier, BETWEEN, 100);
     CHECK(is_past(&copier));
 }
 
-static void test_trials_are_rare(void)
+TEST(trials_are_rare)
 {
     struct cohort__copier copier = {0};
     enum { PIECE = 65536, NUM = COHORT__COPIER_EVERY / PIECE };
@@ -87,7 +87,7 @@ static void test_trials_are_rare(void)
     CHECK(cohort__copier_is_due(&copier, SIZE_MAX / 2));
 }
 
-static void test_doubts_are_settled_at_once(void)
+TEST(doubts_are_settled_at_once)
 {
     struct cohort__copier copier = {0};
     judge(&copier, FAR, 1);
@@ -125,7 +125,7 @@ static void check_copy(struct cohort__copier copier, size_t bytes)
     free(expected);
 }
 
-static void test_copies_all(void)
+TEST(copies_all)
 {
     static const size_t sizes[] = {0,
                                    1,
@@ -144,19 +144,4 @@ static void test_copies_all(void)
         check_copy(near, sizes[i]);
         check_copy(far, sizes[i]);
     }
-}
-
-static const struct test_case cases[] = {
-    {"near stays plain", test_near_stays_plain},
-    {"follows there and back", test_follows_there_and_back},
-    {"single trials change nothing", test_single_trials_change_nothing},
-    {"between stays what it is", test_between_stays_what_it_is},
-    {"trials are rare", test_trials_are_rare},
-    {"doubts are settled at once", test_doubts_are_settled_at_once},
-    {"copies all", test_copies_all},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

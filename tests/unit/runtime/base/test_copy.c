@@ -25,22 +25,12 @@ static void check_sizes(void (*copy)(void *, const void *, size_t))
         }
 }
 
-static void test_plain(void)
+TEST(plain)
 {
     check_sizes(cohort__copy);
 }
 
-static void test_past(void)
+TEST(past)
 {
     check_sizes(cohort__copy_past);
-}
-
-static const struct test_case cases[] = {
-    {"plain", test_plain},
-    {"past", test_past},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

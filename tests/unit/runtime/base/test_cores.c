@@ -13,7 +13,7 @@ static const char version_2[] =
     "22 1 0:20 / /proc rw - proc proc rw\n"
     "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
 
-static void test_none(void)
+TEST(none)
 {
     system_begin("22 1 0:20 / /proc rw - proc proc rw\n", "0::/\n");
     CHECK_INT(cohort__cores_quota(system_root), UINT_MAX);
@@ -25,7 +25,7 @@ static void test_none(void)
     CHECK_INT(cohort__cores_quota("/nowhere"), UINT_MAX);
 }
 
-static void test_version_2(void)
+TEST(version_2)
 {
     system_begin(version_2, "0::/user.slice/job/step\n");
     system_play("/sys/fs/cgroup/user.slice/job/step/cpu.max", "max 100000\n");
@@ -40,7 +40,7 @@ static void test_version_2(void)
     system_end();
 }
 
-static void test_version_1(void)
+TEST(version_1)
 {
     system_begin(
         "30 22 0:26 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
@@ -57,7 +57,7 @@ static void test_version_1(void)
 }
 
 /* A container sees its own group as the root, and may see the whole name of the group. */
-static void test_part_of_the_groups(void)
+TEST(part_of_the_groups)
 {
     static const char mounted[] = "30 22 0:26 /docker/c1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
     system_begin(mounted, "0::/docker/c1/inner\n");
@@ -73,7 +73,7 @@ static void test_part_of_the_groups(void)
     system_end();
 }
 
-static void test_nonsense(void)
+TEST(nonsense)
 {
     static const char *const texts[] = {"", "\n", "none\n", "100000\n", "-5 100000\n", "1 0\n"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -91,7 +91,7 @@ static void *read_quota(void *ret_quota)
 }
 
 /* The main thread of a program may have 64 KiB (ulimit -s), of which others use the most. */
-static void test_small_stack(void)
+TEST(small_stack)
 {
     enum { STACK = 32 << 10 };
     pthread_attr_t attributes;
@@ -106,7 +106,7 @@ static void test_small_stack(void)
 }
 
 /* The mask of one core, on any machine. */
-static void test_mask_and_sharing(void)
+TEST(mask_and_sharing)
 {
     cpu_set_t before, one;
     CHECK_INT(sched_getaffinity(0, sizeof(before), &before), 0);
@@ -128,19 +128,4 @@ static void test_mask_and_sharing(void)
     else
         CHECK_INT(cohort__cores_each(2, true), 0);
     CHECK_INT(sched_setaffinity(0, sizeof(before), &before), 0);
-}
-
-static const struct test_case cases[] = {
-    {"none", test_none},
-    {"version 2", test_version_2},
-    {"version 1", test_version_1},
-    {"part of the groups", test_part_of_the_groups},
-    {"nonsense", test_nonsense},
-    {"mask and sharing", test_mask_and_sharing},
-    {"small stack", test_small_stack},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-static void test_read_size(void)
+TEST(read_size)
 {
     CHECK_INT((long long)cohort__cache_read_size("32768K\n"), 32 << 20);
     CHECK_INT((long long)cohort__cache_read_size("48K"), 48 << 10);
@@ -11,7 +11,7 @@ static void test_read_size(void)
     CHECK_INT((long long)cohort__cache_read_size("1G"), 1 << 30);
 }
 
-static void test_nonsense(void)
+TEST(nonsense)
 {
     const char *const texts[] = {"", "K", "12", "-1K", " 1K", "x", "99999999999999999999G"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -19,20 +19,9 @@ static void test_nonsense(void)
 }
 
 /* Whatever this host says: a possible value, and always the same. */
-static void test_this_host(void)
+TEST(this_host)
 {
     size_t bytes = cohort__cache_bytes();
     CHECK(bytes >= 16 << 10);
     CHECK(bytes == cohort__cache_bytes());
-}
-
-static const struct test_case cases[] = {
-    {"read_size", test_read_size},
-    {"nonsense", test_nonsense},
-    {"this_host", test_this_host},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

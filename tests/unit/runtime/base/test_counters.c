@@ -15,7 +15,7 @@
 static char folder[] = "/tmp/cohort-test-XXXXXX";
 static char file[64];
 
-static void test_names(void)
+TEST(names)
 {
     for (unsigned i = 0; i < COHORT__NUM_COUNTERS; i++) {
         CHECK(cohort__counter_name(i));
@@ -25,7 +25,7 @@ static void test_names(void)
     CHECK_TEXT(cohort__counter_name(COHORT__NUM_COUNTERS - 1), "ended_check");
 }
 
-static void test_line(void)
+TEST(line)
 {
     static struct cohort__counters_line line;
     struct cohort__counters in = {.at = 5, .rank = 3}, out;
@@ -40,7 +40,7 @@ static void test_line(void)
 }
 
 /* The longest line fits. */
-static void test_json(void)
+TEST(json)
 {
     char text[COHORT__COUNTERS_JSON_BYTES];
     struct cohort__counters counters = {.at = UINT64_C(1700000000012345678), .rank = 3};
@@ -56,7 +56,7 @@ static void test_json(void)
     CHECK(bytes < sizeof(text) - 1);
 }
 
-static void test_file(void)
+TEST(file)
 {
     int fd, again;
     char text[2 * COHORT__COUNTERS_JSON_BYTES] = "";
@@ -79,7 +79,7 @@ static void test_file(void)
     close(fd);
 }
 
-static void test_refused(void)
+TEST(refused)
 {
     char pipe_name[80];
     int fd = 77;
@@ -107,7 +107,7 @@ static void print(char *text, size_t bytes, const struct cohort__counters *count
     fclose(to);
 }
 
-static void test_table(void)
+TEST(table)
 {
     char text[2000];
     const struct cohort__counters counters[] = {
@@ -127,13 +127,9 @@ static void test_table(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"names", test_names}, {"line", test_line},       {"json", test_json},
-        {"file", test_file},   {"refused", test_refused}, {"table", test_table},
-    };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/stats", folder);
-    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+    int status = tests_run(argc, argv);
     unlink(file);
     rmdir(folder);
     return status;

@@ -7,7 +7,7 @@
 
 #include "tests/support/test.h"
 
-static void test_fail_sets_status_and_message(void)
+TEST(fail_sets_status_and_message)
 {
     CHECK_TEXT(cohort_error_message(), "");
     CHECK_INT(cohort_fail(COHORT_ERR_MISMATCH, "row %d of %s", 3, "x"), COHORT_ERR_MISMATCH);
@@ -15,7 +15,7 @@ static void test_fail_sets_status_and_message(void)
     CHECK_INT(cohort__error_slot()->status, COHORT_ERR_MISMATCH);
 }
 
-static void test_message_may_quote_the_last_one(void)
+TEST(message_may_quote_the_last_one)
 {
     cohort_fail(COHORT_ERR_FAILED, "inner");
     cohort_fail(COHORT_ERR_FAILED, "outer: %s", cohort_error_message());
@@ -23,7 +23,7 @@ static void test_message_may_quote_the_last_one(void)
 }
 
 /* Who says it and the cause stay. */
-static void test_long_messages_are_cut(void)
+TEST(long_messages_are_cut)
 {
     char text[2000];
     memset(text, 'x', sizeof(text) - 1);
@@ -35,14 +35,14 @@ static void test_long_messages_are_cut(void)
     CHECK_TEXT(strrchr(cohort_error_message(), 'x'), "x: killed");
 }
 
-static void test_keeps_errno(void)
+TEST(keeps_errno)
 {
     errno = 17;
     cohort_fail(COHORT_ERR_FAILED, "%s", "text");
     CHECK_INT(errno, 17);
 }
 
-static void test_slots(void)
+TEST(slots)
 {
     struct cohort__error slot = {0};
     cohort_fail(COHORT_ERR_FAILED, "the thread's");
@@ -59,7 +59,7 @@ static void test_slots(void)
     cohort__error_fini(NULL);
 }
 
-static void test_copies_share_and_outlive(void)
+TEST(copies_share_and_outlive)
 {
     struct cohort__error first = {0}, second = {0};
     cohort__error_set(&first, COHORT_ERR_GONE, "%s", "text");
@@ -73,7 +73,7 @@ static void test_copies_share_and_outlive(void)
     cohort__error_fini(&second);
 }
 
-static void test_without_text_the_status_speaks(void)
+TEST(without_text_the_status_speaks)
 {
     struct cohort__error error = {.status = COHORT_ERR_GONE};
     CHECK_TEXT(cohort__error_message(&error), cohort_status_text(COHORT_ERR_GONE));
@@ -87,26 +87,11 @@ static void *fail_in_a_thread(void *arg)
     return arg;
 }
 
-static void test_each_thread_has_its_own(void)
+TEST(each_thread_has_its_own)
 {
     cohort_fail(COHORT_ERR_FAILED, "mine");
     pthread_t thread;
     CHECK_INT(pthread_create(&thread, NULL, fail_in_a_thread, NULL), 0);
     pthread_join(thread, NULL);
     CHECK_TEXT(cohort_error_message(), "mine");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"fail sets status and message", test_fail_sets_status_and_message},
-        {"message may quote the last one", test_message_may_quote_the_last_one},
-        {"long messages are cut", test_long_messages_are_cut},
-        {"keeps errno", test_keeps_errno},
-        {"slots", test_slots},
-        {"copies share and outlive", test_copies_share_and_outlive},
-        {"without text the status speaks", test_without_text_the_status_speaks},
-        {"each thread has its own", test_each_thread_has_its_own},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

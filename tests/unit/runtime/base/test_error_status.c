@@ -5,7 +5,7 @@
 
 #include "tests/support/test.h"
 
-static void test_every_status_has_name_and_text(void)
+TEST(every_status_has_name_and_text)
 {
     for (int status = 0; status >= COHORT_ERR_REVOKED; status--) {
         CHECK_CONTAINS(cohort_status_name((cohort_status)status),
@@ -17,20 +17,11 @@ static void test_every_status_has_name_and_text(void)
     CHECK_TEXT(cohort_status_name(COHORT_ERR_FAILED), "COHORT_ERR_FAILED");
 }
 
-static void test_other_numbers(void)
+TEST(other_numbers)
 {
     static const int numbers[] = {1, COHORT_ERR_REVOKED - 1, INT_MIN, INT_MAX};
     for (int i = 0; i < 4; i++) {
         CHECK_TEXT(cohort_status_name((cohort_status)numbers[i]), "unknown status");
         CHECK_TEXT(cohort_status_text((cohort_status)numbers[i]), "unknown status");
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"every status has name and text", test_every_status_has_name_and_text},
-        {"other numbers", test_other_numbers},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -88,7 +88,7 @@ static void check_there_is_none(void)
 }
 
 /* Lines are all zero, also when they were used before; what is given back is not found. */
-static void test_lines(void)
+TEST(lines)
 {
     check_there_is_none();
     struct cohort__wait_line *first = take(1), *second = take(10), *third = take(100);
@@ -111,7 +111,7 @@ static void test_lines(void)
 }
 
 /* Of each kind, in chunks that grow. */
-static void test_many(void)
+TEST(many)
 {
     enum { NUM = 5000, WORKERS = 20 };
     static struct cohort__wait_line *lines[NUM];
@@ -138,7 +138,7 @@ static void test_many(void)
     cohort__ledger_close();
 }
 
-static void test_head(void)
+TEST(head)
 {
     cohort__ledger_introduce(3, 5, UINT64_C(1) << 40, 7);
     CHECK_INT(head()->rank, 3);
@@ -183,7 +183,7 @@ static const char *words(void)
 }
 
 /* The last ones count, until another run begins. A child's are not the parent's. */
-static void test_words(void)
+TEST(words)
 {
     char many[3000] = {0};
     uint32_t rank;
@@ -216,7 +216,7 @@ static void test_words(void)
 /* Adopting ----------------------------------------------------------------------------------- */
 
 /* One region of several, which a program has used before. */
-static void test_adopt(void)
+TEST(adopt)
 {
     int memory = -1;
     CHECK_INT(cohort__ledger_create(&memory, 3), COHORT_OK);
@@ -253,7 +253,7 @@ static void check_refused(int memory, uint32_t slot, cohort_status status, const
     CHECK(fcntl(memory, F_GETFD) < 0);
 }
 
-static void test_adopt_refuses(void)
+TEST(adopt_refuses)
 {
     int memory = -1;
     CHECK_INT(cohort__ledger_create(&memory, 0), COHORT_ERR_BAD_PARAMETER);
@@ -276,7 +276,7 @@ static void check_variable(const char *value, const char *text)
     CHECK_CONTAINS(cohort_error_message(), text);
 }
 
-static void test_inherit(void)
+TEST(inherit)
 {
     int memory = -1;
     CHECK_INT(cohort__ledger_inherit(), COHORT_OK);
@@ -336,7 +336,7 @@ static void close_it(void)
     give_back(line);
 }
 
-static void test_closed_by_the_program(void)
+TEST(closed_by_the_program)
 {
     in_child(close_it);
 }
@@ -354,7 +354,7 @@ static void take_without(void)
     cohort__ledger_close();
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     in_child(take_without);
 }
@@ -376,7 +376,7 @@ static void take_without_addresses(void)
     give_back(line);
 }
 
-static void test_no_addresses(void)
+TEST(no_addresses)
 {
     if (!COHORT__ASAN && !COHORT__TSAN)
         in_child(take_without_addresses);
@@ -395,7 +395,7 @@ static void use_in_child(void)
     give_back(line);
 }
 
-static void test_fork(void)
+TEST(fork)
 {
     parents = take(5);
     in_child(use_in_child);
@@ -407,7 +407,7 @@ static void test_fork(void)
 
 /* Events and modules ------------------------------------------------------------------------- */
 
-static void test_events(void)
+TEST(events)
 {
     enum { NUM = COHORT__LEDGER_EVENTS + 10 };
     cohort__ledger_note(COHORT__EVENT_CALL, 1, 1); /* no line: nothing happens */
@@ -456,7 +456,7 @@ static struct sought find_module(uint64_t address)
     return sought;
 }
 
-static void test_modules(void)
+TEST(modules)
 {
     char path[512] = "";
     cohort__ledger_introduce(0, 1, 0, 0);
@@ -471,18 +471,4 @@ static void test_modules(void)
     CHECK_INT(find_module(1).num, 0);
     cohort__ledger_close();
     check_there_is_none();
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"lines", test_lines},         {"many", test_many},
-        {"head", test_head},           {"words", test_words},
-        {"adopt", test_adopt},         {"adopt refuses", test_adopt_refuses},
-        {"inherit", test_inherit},     {"closed by the program", test_closed_by_the_program},
-        {"no memory", test_no_memory}, {"no addresses", test_no_addresses},
-        {"fork", test_fork},           {"events", test_events},
-        {"modules", test_modules},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -68,7 +68,7 @@ static void count(void *context, const void *line)
     ++*(unsigned *)context;
 }
 
-static void test_reading(void)
+TEST(reading)
 {
     struct cohort__ledger_view view;
     unsigned num = 0;
@@ -83,7 +83,7 @@ static void test_reading(void)
     close(memory);
 }
 
-static void test_other_versions(void)
+TEST(other_versions)
 {
     struct cohort__ledger_view view;
     const uint32_t other = COHORT__LEDGER_VERSION + 1;
@@ -100,7 +100,7 @@ static void test_other_versions(void)
 }
 
 /* Each rule for a chunk: a damaged one is left out, the other one is read. */
-static void test_damaged_chunks(void)
+TEST(damaged_chunks)
 {
     const struct cohort__ledger_chunk bad[] = {
         {.kind = COHORT__LEDGER_WAITS, .stride = 64, .num = LINES, .page = 1},
@@ -123,7 +123,7 @@ static void test_damaged_chunks(void)
 }
 
 /* Whatever is written there, reading ends, and harms nobody. */
-static void test_any_bytes(void)
+TEST(any_bytes)
 {
     struct cohort__random random;
     const uint64_t rounds = test_rounds(1000, 200);
@@ -148,7 +148,7 @@ static void test_any_bytes(void)
     close(memory);
 }
 
-static void test_time(void)
+TEST(time)
 {
     struct cohort__ledger_view view;
     make();
@@ -165,7 +165,7 @@ static void test_time(void)
 }
 
 /* That of a process that is stopped, read by another one. */
-static void test_find(void)
+TEST(find)
 {
     int ends[2], status, other = -1;
     uint32_t slot = 9;
@@ -200,17 +200,4 @@ static void test_find(void)
     close(other);
     close(ends[0]);
     close(ends[1]);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"reading", test_reading},
-        {"other versions", test_other_versions},
-        {"damaged chunks", test_damaged_chunks},
-        {"any bytes", test_any_bytes},
-        {"time", test_time},
-        {"find", test_find},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -24,7 +24,7 @@ static long digits(struct cohort__list *list)
     return forward;
 }
 
-static void test_push_and_remove(void)
+TEST(push_and_remove)
 {
     struct cohort__list list;
     cohort__list_init(&list);
@@ -43,7 +43,7 @@ static void test_push_and_remove(void)
     CHECK_INT(digits(&list), 1354);
 }
 
-static void test_splice(void)
+TEST(splice)
 {
     struct cohort__list first, second;
     cohort__list_init(&first);
@@ -57,13 +57,4 @@ static void test_splice(void)
     cohort__list_push_back(&second, &numbers[3].link);
     cohort__list_splice_back(&first, &second);
     CHECK_INT(digits(&first), 123);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"push and remove", test_push_and_remove},
-        {"splice", test_splice},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -11,7 +11,7 @@ enum { NUM_THREADS = 4, ROUNDS = 20000, LONG_ROUNDS = 1000 };
 static struct cohort__lock lock;
 static uint64_t count; /* guarded by it */
 
-static void test_try(void)
+TEST(try)
 {
     struct cohort__lock one = {0};
     CHECK(cohort__lock_try(&one));
@@ -38,7 +38,7 @@ static void *add(void *arg)
     return NULL;
 }
 
-static void test_excludes_and_wakes(void)
+TEST(excludes_and_wakes)
 {
     pthread_t threads[NUM_THREADS];
     for (int i = 0; i < NUM_THREADS; i++)
@@ -47,13 +47,4 @@ static void test_excludes_and_wakes(void)
         CHECK_INT(pthread_join(threads[i], NULL), 0);
     CHECK_INT(count, NUM_THREADS * ROUNDS);
     CHECK_INT(lock.word, COHORT__LOCK_FREE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"try", test_try},
-        {"excludes_and_wakes", test_excludes_and_wakes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

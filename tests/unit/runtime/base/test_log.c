@@ -27,40 +27,6 @@ static void capture_line(void *context, enum cohort__log_level level, const char
     capture->num_lines++;
 }
 
-static void test_levels(void)
-{
-    struct capture capture = {0};
-    cohort__log_sink_set(capture_line, &capture);
-    cohort__log_level_set(COHORT__LOG_WARN);
-    CHECK(cohort__log_enabled(COHORT__LOG_ERROR));
-    CHECK(!cohort__log_enabled(COHORT__LOG_INFO));
-    CHECK(!cohort__log_enabled(COHORT__LOG_OFF));
-    cohort__log(COHORT__LOG_ERROR, "first %d", 1);
-    cohort__log(COHORT__LOG_INFO, "second");
-    cohort__log(COHORT__LOG_WARN, "third");
-    CHECK_INT(capture.num_lines, 2);
-    CHECK_CONTAINS(capture.text, "error: first 1\n");
-    CHECK_CONTAINS(capture.text, "warn: third\n");
-    cohort__log_level_set(COHORT__LOG_OFF);
-    cohort__log(COHORT__LOG_ERROR, "fourth");
-    CHECK_INT(capture.num_lines, 2);
-    cohort__log_sink_set(NULL, NULL);
-}
-
-static void test_long_lines_are_cut(void)
-{
-    struct capture capture = {0};
-    char text[3000];
-    memset(text, 'x', sizeof(text) - 1);
-    text[sizeof(text) - 1] = '\0';
-    cohort__log_sink_set(capture_line, &capture);
-    cohort__log_level_set(COHORT__LOG_ERROR);
-    cohort__log(COHORT__LOG_ERROR, "%s", text);
-    CHECK_INT(capture.num_lines, 1);
-    CHECK(capture.bytes <= 1024 && capture.text[capture.bytes - 1] == '\n');
-    cohort__log_sink_set(NULL, NULL);
-}
-
 /* Runs it in a child, since the environment is read only once. Returns what the child prints to
  * stderr. */
 static void run_with_environment(const char *value, char *ret_text, size_t bytes)
@@ -89,7 +55,8 @@ static void run_with_environment(const char *value, char *ret_text, size_t bytes
     CHECK_INT(waitpid(child, NULL, 0), child);
 }
 
-static void test_environment(void)
+/* First, since the others set the level. */
+TEST(environment)
 {
     char text[1000];
     run_with_environment(NULL, text, sizeof(text));
@@ -103,12 +70,36 @@ static void test_environment(void)
     CHECK_CONTAINS(text, "debug: a detail\n");
 }
 
-int main(int argc, char **argv)
+TEST(levels)
 {
-    static const struct test_case cases[] = {
-        {"environment", test_environment}, /* first, since the others set the level */
-        {"levels", test_levels},
-        {"long lines are cut", test_long_lines_are_cut},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    struct capture capture = {0};
+    cohort__log_sink_set(capture_line, &capture);
+    cohort__log_level_set(COHORT__LOG_WARN);
+    CHECK(cohort__log_enabled(COHORT__LOG_ERROR));
+    CHECK(!cohort__log_enabled(COHORT__LOG_INFO));
+    CHECK(!cohort__log_enabled(COHORT__LOG_OFF));
+    cohort__log(COHORT__LOG_ERROR, "first %d", 1);
+    cohort__log(COHORT__LOG_INFO, "second");
+    cohort__log(COHORT__LOG_WARN, "third");
+    CHECK_INT(capture.num_lines, 2);
+    CHECK_CONTAINS(capture.text, "error: first 1\n");
+    CHECK_CONTAINS(capture.text, "warn: third\n");
+    cohort__log_level_set(COHORT__LOG_OFF);
+    cohort__log(COHORT__LOG_ERROR, "fourth");
+    CHECK_INT(capture.num_lines, 2);
+    cohort__log_sink_set(NULL, NULL);
+}
+
+TEST(long_lines_are_cut)
+{
+    struct capture capture = {0};
+    char text[3000];
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    cohort__log_sink_set(capture_line, &capture);
+    cohort__log_level_set(COHORT__LOG_ERROR);
+    cohort__log(COHORT__LOG_ERROR, "%s", text);
+    CHECK_INT(capture.num_lines, 1);
+    CHECK(capture.bytes <= 1024 && capture.text[capture.bytes - 1] == '\n');
+    cohort__log_sink_set(NULL, NULL);
 }

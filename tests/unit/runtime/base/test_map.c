@@ -45,7 +45,7 @@ static void check_all(const struct cohort__map *map)
     CHECK_INT(count, 0);
 }
 
-static void test_against_an_array(void)
+TEST(against_an_array)
 {
     struct cohort__random random;
     cohort__random_init(&random, SEED);
@@ -72,7 +72,7 @@ static void test_against_an_array(void)
 }
 
 /* What is inserted while a map is emptied is found, too, also in buckets that were passed. */
-static void test_emptying(void)
+TEST(emptying)
 {
     struct cohort__random random;
     struct cohort__map map;
@@ -100,7 +100,7 @@ static void test_emptying(void)
     cohort__map_fini(&map);
 }
 
-static void test_hash_as_key(void)
+TEST(hash_as_key)
 {
     struct cohort__map map;
     struct cohort__map_node nodes[3];
@@ -111,14 +111,4 @@ static void test_hash_as_key(void)
         CHECK(cohort__map_find(&map, i << 40, NULL, NULL) == &nodes[i]);
     CHECK(!cohort__map_find(&map, 5, NULL, NULL));
     cohort__map_fini(&map);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"against an array", test_against_an_array},
-        {"emptying", test_emptying},
-        {"hash as key", test_hash_as_key},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

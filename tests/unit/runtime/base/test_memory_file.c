@@ -9,7 +9,7 @@
 
 #include "tests/support/test.h"
 
-static void test_sealed(void)
+TEST(sealed)
 {
     const char *what = NULL;
     char text[4] = "";
@@ -29,7 +29,7 @@ static void test_sealed(void)
 }
 
 /* The limit is as before afterwards, and no signal comes. */
-static void test_limit_of_files(void)
+TEST(limit_of_files)
 {
     struct rlimit before, after;
     const char *what = NULL;
@@ -44,7 +44,7 @@ static void test_limit_of_files(void)
     close(memory);
 }
 
-static void test_no_descriptor(void)
+TEST(no_descriptor)
 {
     struct rlimit before;
     const char *what = NULL;
@@ -57,14 +57,4 @@ static void test_no_descriptor(void)
     CHECK_INT(memory, -1);
     CHECK_INT(error, EMFILE);
     CHECK_TEXT(what, "memfd_create");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"sealed", test_sealed},
-        {"limit of files", test_limit_of_files},
-        {"no descriptor", test_no_descriptor},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

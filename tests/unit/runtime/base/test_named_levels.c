@@ -15,7 +15,7 @@ static bool is(struct cohort__word word, const char *text)
     return cohort__words_are_equal(word, (struct cohort__word){text, strlen(text)});
 }
 
-static void test_read(void)
+TEST(read)
 {
     struct cohort__named_levels levels;
     CHECK_INT(read("switch=s-1.a:b,rack_2=7", &levels), COHORT_OK);
@@ -37,7 +37,7 @@ static void check_wrong(const char *text, const char *why)
     CHECK_INT(levels.num, 77);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     static const char *const no_pairs[] = {
         "switch",   "switch=", "=s1",   "=",       ",",    "a=1,",   ",a=1",
@@ -55,7 +55,7 @@ static void test_wrong(void)
 }
 
 /* The longest text there can be. */
-static void test_longest(void)
+TEST(longest)
 {
     char text[COHORT__NAMED_LEVELS_BYTES + 2] = "", list[COHORT__NAMED_LEVELS_LIST];
     struct cohort__named_levels levels;
@@ -78,7 +78,7 @@ static void test_longest(void)
     check_wrong(text, "not NAME=GROUP");
 }
 
-static void test_fit(void)
+TEST(fit)
 {
     static const struct {
         const char *left, *right;
@@ -102,7 +102,7 @@ static void test_fit(void)
     }
 }
 
-static void test_list(void)
+TEST(list)
 {
     static const char *const texts[][2] = {
         {"", "no levels"}, {"a=1", "the level a"}, {"a=1,bc=1,d=2", "the levels a, bc, d"}};
@@ -113,13 +113,4 @@ static void test_list(void)
         cohort__named_levels_list(&levels, list);
         CHECK_TEXT(list, texts[i][1]);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"read", test_read}, {"wrong", test_wrong}, {"longest", test_longest},
-        {"fit", test_fit},   {"list", test_list},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -5,7 +5,7 @@
 
 #include "tests/support/test.h"
 
-static void test_fini(void)
+TEST(fini)
 {
     cohort_object object = {malloc(7), 7};
     cohort_object_fini(&object);
@@ -14,7 +14,7 @@ static void test_fini(void)
     cohort_object_fini(NULL);
 }
 
-static void test_array(void)
+TEST(array)
 {
     cohort_object objects[3] = {{malloc(1), 1}, {NULL, 0}, {malloc(100), 100}};
     cohort_objects_fini(objects, 2);
@@ -22,14 +22,4 @@ static void test_array(void)
     cohort_objects_fini(objects, 3);
     CHECK(!objects[2].data && objects[2].bytes == 0);
     cohort_objects_fini(NULL, 3);
-}
-
-static const struct test_case cases[] = {
-    {"fini", test_fini},
-    {"array", test_array},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

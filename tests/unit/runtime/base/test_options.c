@@ -17,14 +17,14 @@ struct newer {
     int c;
 };
 
-static void test_same(void)
+TEST(same)
 {
     struct current given = {1, 2}, read;
     CHECK_INT(cohort__options_read(&read, sizeof(read), &given, sizeof(given), "x"), COHORT_OK);
     CHECK(read.a == 1 && read.b == 2);
 }
 
-static void test_older(void)
+TEST(older)
 {
     struct older given = {1};
     struct current read = {7, 7};
@@ -35,7 +35,7 @@ static void test_older(void)
     CHECK(read.a == 0 && read.b == 0);
 }
 
-static void test_newer(void)
+TEST(newer)
 {
     struct newer given = {1, 2, 0};
     struct current read = {7, 7};
@@ -52,22 +52,11 @@ static void test_newer(void)
     }
 }
 
-static void test_none(void)
+TEST(none)
 {
     struct current read = {7, 7};
     CHECK_INT(cohort__options_read(&read, sizeof(read), NULL, sizeof(read), "who"),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), "who: no options");
     CHECK(read.a == 7 && read.b == 7);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"same", test_same},
-        {"older", test_older},
-        {"newer", test_newer},
-        {"none", test_none},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-static void test_seeds(void)
+TEST(seeds)
 {
     struct cohort__random first, same, other;
     cohort__random_init(&first, 42);
@@ -18,7 +18,7 @@ static void test_seeds(void)
     CHECK_INT(num_equal, 0);
 }
 
-static void test_known_value(void)
+TEST(known_value)
 {
     /* From the reference xoshiro256** with this state: (2 * 5 <<< 7) * 9. */
     struct cohort__random random = {{1, 2, 3, 4}};
@@ -27,7 +27,7 @@ static void test_known_value(void)
     CHECK_INT((long long)cohort__random_next(&random), 1509978240);
 }
 
-static void test_below(void)
+TEST(below)
 {
     struct cohort__random random;
     cohort__random_init(&random, 1);
@@ -41,14 +41,4 @@ static void test_below(void)
     uint64_t limit = UINT64_MAX / 2 + 2;
     for (int i = 0; i < 100; i++)
         CHECK(cohort__random_below(&random, limit) < limit);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"seeds", test_seeds},
-        {"known value", test_known_value},
-        {"below", test_below},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

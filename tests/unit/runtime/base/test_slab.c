@@ -27,7 +27,7 @@ static size_t num_caches(void)
     return stats.num_caches;
 }
 
-static void test_sizes_are_usable_and_apart(void)
+TEST(sizes_are_usable_and_apart)
 {
     unsigned char *objects[200];
     for (size_t size = 0; size < 5000; size = size * 5 / 4 + 1) {
@@ -45,7 +45,7 @@ static void test_sizes_are_usable_and_apart(void)
     cohort__slab_free(NULL);
 }
 
-static void test_zeroed(void)
+TEST(zeroed)
 {
     unsigned char *object = cohort__slab_alloc(100);
     memset(object, 0xff, 100);
@@ -56,14 +56,14 @@ static void test_zeroed(void)
     cohort__slab_free(object);
 }
 
-static void test_absurd_sizes(void)
+TEST(absurd_sizes)
 {
     volatile size_t absurd = SIZE_MAX - 10;
     if (!COHORT__ASAN && !COHORT__TSAN) /* these sanitizers end the program on such a request */
         CHECK(!cohort__slab_alloc(absurd));
 }
 
-static void test_memory_is_used_again(void)
+TEST(memory_is_used_again)
 {
     static void *objects[NUM_OBJECTS];
     size_t before = 0;
@@ -86,7 +86,7 @@ static void *free_all(void *objects)
     return NULL;
 }
 
-static void test_freed_elsewhere_comes_home(void)
+TEST(freed_elsewhere_comes_home)
 {
     static void *objects[NUM_OBJECTS];
     size_t before = 0;
@@ -112,7 +112,7 @@ static void *use_a_little(void *arg)
     return arg;
 }
 
-static void test_caches_are_handed_on(void)
+TEST(caches_are_handed_on)
 {
     size_t after_first = 0;
     size_t chunks = 0;
@@ -154,7 +154,7 @@ static void *exchange_objects(void *seed)
     return NULL;
 }
 
-static void test_threads_exchange_objects(void)
+TEST(threads_exchange_objects)
 {
     pthread_t threads[NUM_THREADS];
     for (uintptr_t i = 0; i < NUM_THREADS; i++)
@@ -168,7 +168,7 @@ static void test_threads_exchange_objects(void)
 enum { LIMITED_BYTES = 512 };
 
 /* The system gives no more memory, but malloc has some that was freed before. */
-static void test_no_chunk(void)
+TEST(no_chunk)
 {
     static void *objects[NUM_OBJECTS], *kept[NUM_OBJECTS];
     struct rlimit before, none = {0};
@@ -192,19 +192,4 @@ static void test_no_chunk(void)
     for (int i = 0; i < NUM_OBJECTS; i++)
         cohort__slab_free(objects[i]);
     free(kept[NUM_OBJECTS - 1]);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"sizes are usable and apart", test_sizes_are_usable_and_apart},
-        {"zeroed", test_zeroed},
-        {"absurd sizes", test_absurd_sizes},
-        {"memory is used again", test_memory_is_used_again},
-        {"freed elsewhere comes home", test_freed_elsewhere_comes_home},
-        {"caches are handed on", test_caches_are_handed_on},
-        {"threads exchange objects", test_threads_exchange_objects},
-        {"no chunk", test_no_chunk},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

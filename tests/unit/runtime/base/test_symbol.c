@@ -19,7 +19,7 @@ static const void *address_of(int (*function)(void))
     return address;
 }
 
-static void test_names(void)
+TEST(names)
 {
     char text[256];
     cohort__symbol_name(address_of(own_function), text, sizeof(text));
@@ -40,18 +40,9 @@ static void test_names(void)
     CHECK_TEXT(text, "0x40");
 }
 
-static void test_is_cut(void)
+TEST(is_cut)
 {
     char text[8];
     cohort__symbol_name(address_of(own_function), text, sizeof(text));
     CHECK_INT((long long)strlen(text), 7);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"names", test_names},
-        {"is cut", test_is_cut},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -5,7 +5,7 @@
 
 #include "tests/support/test.h"
 
-static void test_append(void)
+TEST(append)
 {
     char bytes[16] = "";
     struct cohort__text text = {.bytes = bytes, .capacity = sizeof(bytes)};
@@ -18,7 +18,7 @@ static void test_append(void)
 }
 
 /* What does not fit is cut off, and nothing behind the memory is written. */
-static void test_full(void)
+TEST(full)
 {
     char bytes[8 + 1] = "";
     bytes[8] = '!';
@@ -42,7 +42,7 @@ static void check_shortened(size_t capacity, const char *text, const char *wante
 }
 
 /* The begin and the end stay. */
-static void test_shorten(void)
+TEST(shorten)
 {
     check_shortened(16, "", "");
     check_shortened(16, "123456789012345", "123456789012345");
@@ -53,21 +53,10 @@ static void test_shorten(void)
 }
 
 /* A text of nothing but bytes that are inside of a character. */
-static void test_shorten_nonsense(void)
+TEST(shorten_nonsense)
 {
     char text[100];
     memset(text, 0x80, sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     check_shortened(16, text, " ... ");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"append", test_append},
-        {"full", test_full},
-        {"shorten", test_shorten},
-        {"shorten nonsense", test_shorten_nonsense},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

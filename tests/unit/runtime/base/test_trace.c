@@ -32,6 +32,14 @@ static void in_child(void (*run)(void))
     CHECK_INT(status, 0);
 }
 
+#define TEST_IN_CHILD(name)                                                                        \
+    static void name(void);                                                                        \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        in_child(name);                                                                            \
+    }                                                                                              \
+    static void name(void)
+
 static void begin(uint64_t most_bytes)
 {
     CHECK(!cohort__trace_is_on);
@@ -96,7 +104,7 @@ static void write_wakes(uint64_t from, uint64_t num)
         cohort__trace(COHORT__TRACE_WAKE, 5, 0x123456789abc, i, 1);
 }
 
-static void many(void)
+TEST_IN_CHILD(many)
 {
     begin(1 << 20);
     errno = 77;
@@ -125,14 +133,14 @@ static void check_cut(void)
     CHECK(lost < 6000);
 }
 
-static void limit(void)
+TEST_IN_CHILD(limit)
 {
     begin(COHORT__TRACE_BLOCK_BYTES);
     write_wakes(0, 5000);
     check_cut();
 }
 
-static void full(void)
+TEST_IN_CHILD(full)
 {
     struct rlimit limit = {COHORT__TRACE_HEAD_BYTES + COHORT__TRACE_BLOCK_BYTES + 1000,
                            RLIM_INFINITY};
@@ -152,7 +160,7 @@ static void *in_thread(void *arg)
 
 /* The second thread takes over what the first one had. What each writes first is of a time before
  * that. */
-static void threads(void)
+TEST_IN_CHILD(threads)
 {
     uint64_t from[2] = {0, 1000};
     begin(1 << 20);
@@ -175,7 +183,7 @@ static void child_of_child(void)
     CHECK(!cohort__trace_end());
 }
 
-static void forks(void)
+TEST_IN_CHILD(forks)
 {
     begin(1 << 20);
     write_wakes(0, 100);
@@ -205,7 +213,7 @@ static void take_text(const struct cohort__trace_block *block,
     text_bytes += packed[1];
 }
 
-static void texts(void)
+TEST_IN_CHILD(texts)
 {
     static const char long_text[] = "a text that takes more than two records, so it has to be long";
     begin(1 << 20);
@@ -217,7 +225,7 @@ static void texts(void)
 }
 
 /* What had the name is replaced. A link is not followed. */
-static void replaces(void)
+TEST_IN_CHILD(replaces)
 {
     char other[80];
     snprintf(other, sizeof(other), "%s/other", folder);
@@ -229,7 +237,7 @@ static void replaces(void)
     CHECK_INT(read_head().is_closed, 1);
 }
 
-static void refused(void)
+TEST_IN_CHILD(refused)
 {
     CHECK_INT(cohort__trace_begin(&(struct cohort__trace_options){
                   .file = "/nowhere/at/all", .most_bytes = 1, .rank = 1, .size = 2}),
@@ -251,7 +259,7 @@ static void *count_more(void *arg)
     return arg;
 }
 
-static void counts(void)
+TEST_IN_CHILD(counts)
 {
     pthread_t thread;
     struct cohort__counters counters = {0};
@@ -303,32 +311,12 @@ static void counts(void)
     CHECK_INT(sum, 1 + 1000 + 1 + 1 + 2 + 1 + 50 + 60 + 1 + 2 + 2 + 1 + 2);
 }
 
-#define CASE(name)                                                                                 \
-    static void test_##name(void)                                                                  \
-    {                                                                                              \
-        in_child(name);                                                                            \
-    }
-CASE(many)
-CASE(limit)
-CASE(full)
-CASE(threads)
-CASE(forks)
-CASE(texts)
-CASE(replaces)
-CASE(refused)
-CASE(counts)
-
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"many", test_many},         {"limit", test_limit},     {"full", test_full},
-        {"threads", test_threads},   {"forks", test_forks},     {"texts", test_texts},
-        {"replaces", test_replaces}, {"refused", test_refused}, {"counts", test_counts},
-    };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);
     snprintf(path, sizeof(path), "%s.3.part", file);
-    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+    int status = tests_run(argc, argv);
     unlink(path);
     rmdir(folder);
     return status;

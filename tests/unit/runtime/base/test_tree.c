@@ -35,7 +35,7 @@ static void check_all(const struct cohort__tree *tree)
     }
 }
 
-static void test_against_an_array(void)
+TEST(against_an_array)
 {
     struct cohort__random random;
     struct cohort__tree tree = {0};
@@ -61,7 +61,7 @@ static int depth_below(const struct cohort__tree_node *node)
 }
 
 /* Keys that come in order are the usual ones. */
-static void test_depth(void)
+TEST(depth)
 {
     struct cohort__tree tree = {0};
     memset(entries, 0, sizeof(entries));
@@ -112,7 +112,7 @@ static void take(struct cohort__tree *tree, struct cohort__list *list, uint64_t 
     CHECK(cohort__list_is_empty(list));
 }
 
-static void test_same_keys(void)
+TEST(same_keys)
 {
     struct cohort__random random;
     struct cohort__tree tree = {0};
@@ -137,14 +137,4 @@ static void test_same_keys(void)
         }
         check_same(&tree, lists);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"against an array", test_against_an_array},
-        {"depth", test_depth},
-        {"same keys", test_same_keys},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -151,7 +151,7 @@ static cohort_status store(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_store(void)
+TEST(store)
 {
     run_io(store);
     is_short = true;
@@ -214,7 +214,7 @@ static cohort_status wrong_calls(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_wrong_calls(void)
+TEST(wrong_calls)
 {
     run_io(wrong_calls);
 }
@@ -238,7 +238,7 @@ static cohort_status no_memory(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     run_io_with(1, false, no_memory);
     CHECK_TEXT(logged, "");
@@ -260,7 +260,7 @@ static cohort_status not_permitted(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_not_permitted(void)
+TEST(not_permitted)
 {
     run_io_with(1, false, not_permitted);
 }
@@ -280,7 +280,7 @@ static cohort_status close_twice(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_bad_close(void)
+TEST(bad_close)
 {
     run_io_with(1, false, close_twice);
 }
@@ -317,7 +317,7 @@ static cohort_status end_slowly(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_slow(void)
+TEST(slow)
 {
     run_io_with(2, true, end_slowly);
 }
@@ -359,7 +359,7 @@ static cohort_status cancel(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
     run_io_with(1, false, cancel);
     CHECK_TEXT(logged, "");
@@ -438,7 +438,7 @@ static cohort_status go_on(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_go_on(void)
+TEST(go_on)
 {
     run_io_with(1, false, go_on);
     CHECK_TEXT(logged, "");
@@ -468,7 +468,7 @@ static cohort_status leave(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_end(void)
+TEST(end)
 {
     run_io_with(1, false, leave);
     at_end_join(&left.at_end);
@@ -520,7 +520,7 @@ static cohort_status leave_opening(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_late_open(void)
+TEST(late_open)
 {
     run_io_with(1, false, leave_opening);
     at_end_join(&left.at_end);
@@ -565,26 +565,13 @@ static cohort_status many(void *arg)
     return cohort_await(cohort_when_all(futures, NUM_TASKS)) || arg;
 }
 
-static void test_many(void)
+TEST(many)
 {
     run_io(many);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"store", test_store},
-        {"wrong_calls", test_wrong_calls},
-        {"no_memory", test_no_memory},
-        {"not_permitted", test_not_permitted},
-        {"bad_close", test_bad_close},
-        {"slow", test_slow},
-        {"cancel", test_cancel},
-        {"go_on", test_go_on},
-        {"end", test_end},
-        {"late_open", test_late_open},
-        {"many", test_many},
-    };
     setenv("UV_THREADPOOL_SIZE", "1", 1);
     setenv("UV_USE_IO_URING", "0", 1); /* libuv 1.45 and later would do without that thread */
     sem_init(&has_begun, 0, 0);
@@ -592,5 +579,5 @@ int main(int argc, char **argv)
     CHECK(mkdtemp(folder) != NULL);
     snprintf(path, sizeof(path), "%s/file", folder);
     atexit(remove_all);
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

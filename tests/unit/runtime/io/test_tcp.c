@@ -61,7 +61,7 @@ static cohort_status talk(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_talk(void)
+TEST(talk)
 {
     run_io(talk);
 }
@@ -107,7 +107,7 @@ static cohort_status move_much(void *arg)
     return COHORT_OK;
 }
 
-static void test_much(void)
+TEST(much)
 {
     run_io_with(2, false, move_much);
 }
@@ -143,7 +143,7 @@ static cohort_status shut_down(void *arg)
     return COHORT_OK;
 }
 
-static void test_shutdown(void)
+TEST(shutdown)
 {
     run_io(shut_down);
 }
@@ -171,7 +171,7 @@ static cohort_status keep_order(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_order(void)
+TEST(order)
 {
     run_io(keep_order);
 }
@@ -194,7 +194,7 @@ static cohort_status wait_for_a_while(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_limit(void)
+TEST(limit)
 {
     run_io(wait_for_a_while);
 }
@@ -230,7 +230,7 @@ static cohort_status wrong_calls(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_wrong_calls(void)
+TEST(wrong_calls)
 {
     run_io_with(1, false, wrong_calls);
 }
@@ -256,7 +256,7 @@ static cohort_status no_memory(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     run_io_with(1, false, no_memory);
     CHECK_TEXT(logged, "");
@@ -299,7 +299,7 @@ static cohort_status lose_peer(void *arg)
     return COHORT_OK;
 }
 
-static void test_lost_peer(void)
+TEST(lost_peer)
 {
     run_io(lose_peer);
 }
@@ -353,7 +353,7 @@ static cohort_status close_meanwhile(void *arg)
     return COHORT_OK;
 }
 
-static void test_close(void)
+TEST(close)
 {
     run_io(close_meanwhile);
 }
@@ -432,7 +432,7 @@ static cohort_status cancel(void *arg)
     return COHORT_OK;
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
     run_io(cancel);
 }
@@ -474,7 +474,7 @@ static cohort_status race(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_race(void)
+TEST(race)
 {
     run_io(race);
 }
@@ -507,7 +507,7 @@ static cohort_status leave_closing(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_end(void)
+TEST(end)
 {
     run_io_with(1, false, leave);
     CHECK_CONTAINS(logged, "the program has left 2 TCP connections open at its end; closed now\n");
@@ -567,21 +567,7 @@ static cohort_status many(void *arg)
     return cohort_await(cohort_when_all(futures, 2 * NUM_PAIRS)) || arg;
 }
 
-static void test_many(void)
+TEST(many)
 {
     run_io(many);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"talk", test_talk},           {"much", test_much},
-        {"shutdown", test_shutdown},   {"order", test_order},
-        {"limit", test_limit},         {"wrong_calls", test_wrong_calls},
-        {"no_memory", test_no_memory}, {"lost_peer", test_lost_peer},
-        {"close", test_close},         {"cancel", test_cancel},
-        {"race", test_race},           {"end", test_end},
-        {"many", test_many},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -41,7 +41,7 @@ static cohort_status names(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_names(void)
+TEST(names)
 {
     run_io(names);
 }
@@ -69,7 +69,7 @@ static cohort_status wrong_calls(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_wrong_calls(void)
+TEST(wrong_calls)
 {
     run_io(wrong_calls);
 }
@@ -138,7 +138,7 @@ static cohort_status cancel(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
     run_io(cancel);
 }
@@ -159,7 +159,7 @@ static cohort_status leave(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_end(void)
+TEST(end)
 {
     deaf_open();
     run_io_with(1, false, leave);
@@ -175,13 +175,7 @@ static void test_end(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"names", test_names},
-        {"wrong_calls", test_wrong_calls},
-        {"cancel", test_cancel},
-        {"end", test_end},
-    };
     sem_init(&name_is_asked_for, 0, 0);
     sem_init(&name_may_be_found, 0, 0);
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

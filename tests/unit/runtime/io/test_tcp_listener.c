@@ -85,7 +85,7 @@ static cohort_status addresses(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_addresses(void)
+TEST(addresses)
 {
     run_io(addresses);
 }
@@ -129,7 +129,7 @@ static cohort_status wrong_calls(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_wrong_calls(void)
+TEST(wrong_calls)
 {
     run_io(wrong_calls);
 }
@@ -189,7 +189,7 @@ static cohort_status no_descriptors(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_no_descriptors(void)
+TEST(no_descriptors)
 {
     run_io_with(1, false, no_descriptors);
     CHECK_TEXT(logged, "");
@@ -239,7 +239,7 @@ static cohort_status no_memory(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     run_io_with(1, false, no_memory);
     CHECK_TEXT(logged, "");
@@ -269,7 +269,7 @@ static cohort_status wrong_connections(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_wrong_connections(void)
+TEST(wrong_connections)
 {
     run_io(wrong_connections);
 }
@@ -303,7 +303,7 @@ static cohort_status accept_many(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_accept(void)
+TEST(accept)
 {
     run_io(accept_many);
 }
@@ -346,7 +346,7 @@ static cohort_status let_wait(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_let_wait(void)
+TEST(let_wait)
 {
     run_io_with(1, false, let_wait);
 }
@@ -374,7 +374,7 @@ static cohort_status fail_at_once(void *arg)
     return arg || never ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_fail_at_once(void)
+TEST(fail_at_once)
 {
     run_io(fail_at_once);
 }
@@ -424,7 +424,7 @@ static cohort_status close_meanwhile(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_close(void)
+TEST(close)
 {
     run_io(close_meanwhile);
 }
@@ -456,7 +456,7 @@ static cohort_status cancel(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
     run_io(cancel);
 }
@@ -479,7 +479,7 @@ static cohort_status leave(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_end(void)
+TEST(end)
 {
     run_io_with(1, false, leave);
     at_end_join(&left.at_end);
@@ -496,20 +496,7 @@ static void test_end(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"addresses", test_addresses},
-        {"wrong_calls", test_wrong_calls},
-        {"wrong_connections", test_wrong_connections},
-        {"no_descriptors", test_no_descriptors},
-        {"no_memory", test_no_memory},
-        {"accept", test_accept},
-        {"let_wait", test_let_wait},
-        {"fail_at_once", test_fail_at_once},
-        {"close", test_close},
-        {"cancel", test_cancel},
-        {"end", test_end},
-    };
     sem_init(&name_is_asked_for, 0, 0);
     sem_init(&name_may_be_found, 0, 0);
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

@@ -6,7 +6,7 @@
 
 #include "tests/support/test.h"
 
-static void test_contact(void)
+TEST(contact)
 {
     const struct cohort__contact contact = {
         {UINT32_MAX, UINT32_MAX - 1, UINT64_MAX - 2}, {"a=1", 3}, {"there", 5}};
@@ -45,7 +45,7 @@ static void pack(struct cohort__packer *packer, uint64_t version, uint64_t host,
     cohort__pack_field_bytes(packer, "address", "a", 1);
 }
 
-static void test_bad_contacts(void)
+TEST(bad_contacts)
 {
     struct cohort__packer packer = {0};
     char versions[64];
@@ -67,7 +67,7 @@ static void test_bad_contacts(void)
 }
 
 /* No prefix of a contact is one. */
-static void test_cut(void)
+TEST(cut)
 {
     struct cohort__contact contact = {.address = {"here", 4}};
     struct cohort__packer packer = {0};
@@ -75,14 +75,4 @@ static void test_cut(void)
     for (size_t bytes = 0; bytes < packer.bytes; bytes++)
         CHECK_INT(cohort__contact_read(packer.data, bytes, 1, &contact), COHORT_ERR_PROTOCOL);
     cohort__packer_fini(&packer);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"contact", test_contact},
-        {"bad_contacts", test_bad_contacts},
-        {"cut", test_cut},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -24,7 +24,7 @@ static cohort_status find(uint32_t rank, struct cohort__topology topology,
     return cohort__position_find(&bootstrap, &topology, ret_position);
 }
 
-static void test_real(void)
+TEST(real)
 {
     for (uint32_t rank = 0; rank < 7; rank++) {
         struct cohort__position position;
@@ -36,7 +36,7 @@ static void test_real(void)
 }
 
 /* The last host and its last domain may have fewer localities than the others. */
-static void test_played(void)
+TEST(played)
 {
     for (uint32_t rank = 0; rank < 7; rank++) {
         struct cohort__position position;
@@ -49,7 +49,7 @@ static void test_played(void)
     }
 }
 
-static void test_impossible(void)
+TEST(impossible)
 {
     for (uint32_t rank = 0; rank < 7; rank++) {
         struct cohort__position position = {7, 7, 7};
@@ -65,14 +65,4 @@ static void test_impossible(void)
         CHECK_INT(status, rank / 3 == 1 ? COHORT_ERR_BAD_PARAMETER : COHORT_OK);
         CHECK_INT(position.host, rank / 3 == 1 ? 7 : rank / 3);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"real", test_real},
-        {"played", test_played},
-        {"impossible", test_impossible},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -100,7 +100,7 @@ static cohort_status look_around(void *arg)
     return COHORT_OK;
 }
 
-static void test_beside(void)
+TEST(beside)
 {
     sigset_t blocked;
     bool is_done = false;
@@ -124,7 +124,7 @@ static void test_beside(void)
 }
 
 /* Who starts the program has the last word. */
-static void test_workers(void)
+TEST(workers)
 {
     CHECK_INT(setenv("COHORT_WORKERS", "2", 1), 0);
     start(3);
@@ -145,7 +145,7 @@ static cohort_status answer(const cohort_object *in, cohort_object *ret_out, voi
     return COHORT_OK;
 }
 
-static void test_again(void)
+TEST(again)
 {
     enum { NUM = 4 };
     static int num_answers;
@@ -177,7 +177,7 @@ static cohort_status sleep_and_count(void *arg)
     return status;
 }
 
-static void test_stop_waits(void)
+TEST(stop_waits)
 {
     _Atomic int num_ended = 0;
     start(2);
@@ -263,7 +263,7 @@ static void *stop_meanwhile(void *arg)
     return arg;
 }
 
-static void test_late_tasks(void)
+TEST(late_tasks)
 {
     pthread_t thread;
     cohort_scope *scope;
@@ -290,7 +290,7 @@ static void test_late_tasks(void)
     stop();
 }
 
-static void test_failure(void)
+TEST(failure)
 {
     start(1);
     CHECK_INT(cohort_stop(cohort_fail(COHORT_ERR_FAILED, "out of paper")), COHORT_ERR_FAILED);
@@ -323,7 +323,7 @@ static void stop_in_callback(cohort_status status, void *value, void *arg)
 }
 
 /* Callbacks that are left have their turn behind the end, with an error. */
-static void test_callbacks(void)
+TEST(callbacks)
 {
     struct called called = {0};
     cohort_callbacks *callbacks = NULL;
@@ -374,7 +374,7 @@ static void check_inside(void)
     CHECK_INT(cohort_await(cohort_run_on_loop(stop_on_loop, NULL)), COHORT_OK);
 }
 
-static void test_misuse(void)
+TEST(misuse)
 {
     char *argv[] = {"embedded", NULL};
     check_not_started();
@@ -401,7 +401,7 @@ static void test_misuse(void)
     CHECK_INT(unsetenv("COHORT_PROGRESS"), 0);
 }
 
-static void test_bad_start(void)
+TEST(bad_start)
 {
     struct {
         cohort_start_options options;
@@ -470,7 +470,7 @@ static void *stop_soon(void *arg)
     return arg;
 }
 
-static void test_race(void)
+TEST(race)
 {
     for (int i = 0; i < 5; i++) {
         check_one_does(try_to_start);
@@ -511,7 +511,7 @@ static cohort_status await_in_main(void *arg)
     return start_in_main(arg);
 }
 
-static void test_main_program(void)
+TEST(main_program)
 {
     int num_calls = 0;
     char *argv[] = {"embedded", NULL};
@@ -540,7 +540,7 @@ static void fail_without_threads(int connection)
     _exit(0);
 }
 
-static void test_told(void)
+TEST(told)
 {
     int ends[2], status = -1;
     char said[200];
@@ -558,23 +558,4 @@ static void test_told(void)
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK_INT(status, 0);
     close(ends[0]);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"told", test_told},
-        {"beside", test_beside},
-        {"workers", test_workers},
-        {"again", test_again},
-        {"stop waits", test_stop_waits},
-        {"late tasks", test_late_tasks},
-        {"failure", test_failure},
-        {"callbacks", test_callbacks},
-        {"misuse", test_misuse},
-        {"bad start", test_bad_start},
-        {"race", test_race},
-        {"main program", test_main_program},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -75,7 +75,7 @@ static void check_defaults(void)
     CHECK_INT(settings.memory, 0);
 }
 
-static void test_defaults(void)
+TEST(defaults)
 {
     CHECK_INT(read_with(NULL, NULL), COHORT_OK);
     check_defaults();
@@ -85,7 +85,7 @@ static void test_defaults(void)
     }
 }
 
-static void test_values(void)
+TEST(values)
 {
     CHECK_INT(read_with("COHORT_WORKERS", "1"), COHORT_OK);
     CHECK_INT(settings.workers, 1);
@@ -157,7 +157,7 @@ static void test_values(void)
     CHECK_INT(settings.fault.rules[0].number, 7);
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     static const struct {
         const char *variable;
@@ -233,15 +233,4 @@ static void test_mistakes(void)
     CHECK_INT(read_with("COHORT_PROGRESS", "always"), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), "environment variable COHORT_PROGRESS is \"always\"; it "
                                        "can be \"workers\" or \"thread\"");
-}
-
-static const struct test_case cases[] = {
-    {"defaults", test_defaults},
-    {"values", test_values},
-    {"mistakes", test_mistakes},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

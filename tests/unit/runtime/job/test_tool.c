@@ -35,7 +35,7 @@ static void make_script(void)
     CHECK_INT(chmod(script, 0700), 0);
 }
 
-static void find(void)
+TEST(find)
 {
     char command[PATH_MAX], path[PATH_MAX];
     snprintf(path, sizeof(path), "/nowhere::%s:/usr/bin", folder);
@@ -47,7 +47,7 @@ static void find(void)
 }
 
 /* When it returns the tool has ended, and the program has no child and has got no signal. */
-static void run(void)
+TEST(run)
 {
     char text[] = "text", line[16] = "";
     char *arguments[] = {script, made, text, NULL};
@@ -66,9 +66,8 @@ static void run(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"find", find}, {"run", run}};
     make_script();
-    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+    int status = tests_run(argc, argv);
     unlink(script);
     rmdir(folder);
     return status;

@@ -74,7 +74,7 @@ static void check_said(const char *want)
     CHECK_TEXT(text, want);
 }
 
-static void test_no_child(void)
+TEST(no_child)
 {
     char want[64];
     struct sigaction action = {.sa_handler = child_ended};
@@ -98,7 +98,7 @@ static void *handler(void)
 }
 
 /* Only what is at its default is taken, and only what was taken is put back. */
-static void test_default(void)
+TEST(default)
 {
     CHECK(handler() == (void *)(uintptr_t)SIG_DFL);
     cohort__status_signal_watch(NULL);
@@ -111,13 +111,4 @@ static void test_default(void)
     cohort__status_signal_unwatch();
     CHECK(handler() == (void *)(uintptr_t)child_ended);
     signal(SIGUSR2, SIG_DFL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"no_child", test_no_child},
-        {"default", test_default},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -47,7 +47,7 @@ static void check_created(enum cohort__transport transport, uint32_t num_hosts, 
     cohort__net_destroy(net);
 }
 
-static void test_any(void)
+TEST(any)
 {
     check_created(COHORT__TRANSPORT_ANY, 1, true, "shm");
     check_created(COHORT__TRANSPORT_ANY, 2, true, "mixed");
@@ -55,13 +55,13 @@ static void test_any(void)
     check_created(COHORT__TRANSPORT_ANY, 2, false, "ofi");
 }
 
-static void test_shm(void)
+TEST(shm)
 {
     check_created(COHORT__TRANSPORT_SHM, 1, true, "shm");
 }
 
 /* Memory is not shared, although the launcher has passed some. */
-static void test_ofi(void)
+TEST(ofi)
 {
     for (uint32_t num_hosts = 1; num_hosts <= 2; num_hosts++) {
         check_created(COHORT__TRANSPORT_OFI, num_hosts, true, "ofi");
@@ -69,7 +69,7 @@ static void test_ofi(void)
     }
 }
 
-static void test_refused(void)
+TEST(refused)
 {
     struct cohort__net *net = NULL;
     int num_before = num_descriptors();
@@ -79,16 +79,4 @@ static void test_refused(void)
     CHECK_CONTAINS(cohort_error_message(), "locality 0 was given no shared memory");
     CHECK(!net);
     CHECK_INT(num_descriptors(), num_before);
-}
-
-static const struct test_case cases[] = {
-    {"any", test_any},
-    {"shm", test_shm},
-    {"ofi", test_ofi},
-    {"refused", test_refused},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

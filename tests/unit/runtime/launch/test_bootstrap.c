@@ -76,7 +76,7 @@ static struct cohort__loop *create_loop(void)
     return loop;
 }
 
-static void test_singleton(void)
+TEST(singleton)
 {
     struct cohort__loop *loop = create_loop();
     struct locality locality;
@@ -107,7 +107,7 @@ static void test_singleton(void)
 }
 
 /* Destroyed while much is going on: no handler is called any more. */
-static void test_singleton_destroyed_early(void)
+TEST(singleton_destroyed_early)
 {
     struct cohort__loop *loop = create_loop();
     struct locality locality;
@@ -231,7 +231,7 @@ static void launch(struct fake *fake, struct cohort__loop *loop)
                                              .address = {"there", 6}});
 }
 
-static void test_launched(void)
+TEST(launched)
 {
     struct cohort__loop *loop = create_loop();
     struct fake fake;
@@ -290,7 +290,7 @@ static void ask(struct fake *fake, uint64_t round)
 }
 
 /* As after a death in the drain: two questions are read at once. The later one is answered. */
-static void test_asked_twice(void)
+TEST(asked_twice)
 {
     struct cohort__loop *loop = create_loop();
     struct fake fake;
@@ -313,7 +313,7 @@ static void test_asked_twice(void)
     cohort__loop_destroy(loop);
 }
 
-static void test_peer_dies(void)
+TEST(peer_dies)
 {
     struct cohort__loop *loop = create_loop();
     struct fake fake;
@@ -335,7 +335,7 @@ static void test_peer_dies(void)
 }
 
 /* Whom this locality can't reach; and itself, if it has no memory to say it. */
-static void test_accuses(void)
+TEST(accuses)
 {
     struct cohort__loop *loop = create_loop();
     struct fake fake;
@@ -363,7 +363,7 @@ static void test_accuses(void)
     cohort__loop_destroy(loop);
 }
 
-static void test_peer_dies_before_exchange(void)
+TEST(peer_dies_before_exchange)
 {
     struct cohort__loop *loop = create_loop();
     struct fake fake;
@@ -470,13 +470,13 @@ static void check_full(unsigned most, bool is_told)
 
 /* An abort does not wait for a launcher for ever: whoever aborts prints its reason then, and ends.
  * It stays without a part of a message. If the launcher reads in time, it is told. */
-static void test_abort_full(void)
+TEST(abort_full)
 {
     check_full(0, false);
     check_full(1000, false); /* after the last try */
 }
 
-static void test_abort_full_for_a_while(void)
+TEST(abort_full_for_a_while)
 {
     int status, pid = fork();
     CHECK(pid >= 0);
@@ -504,7 +504,7 @@ static void check_environment(const char *value, cohort_status want, const char 
 }
 
 /* One of several processes of a launcher that speaks no PMIx. */
-static void test_alone_among_several(void)
+TEST(alone_among_several)
 {
     unsetenv("COHORT_ALONE"); /* a locality of cohortrun sets it */
     setenv("PMI_SIZE", "1", 1);
@@ -528,7 +528,7 @@ static void test_alone_among_several(void)
     unsetenv("SLURM_PROCID");
 }
 
-static void test_bad_environment(void)
+TEST(bad_environment)
 {
     check_environment("", COHORT_ERR_BAD_PARAMETER, "COHORT_CONTROL_FD is ''");
     check_environment("3x", COHORT_ERR_BAD_PARAMETER, "COHORT_CONTROL_FD is '3x'");
@@ -578,7 +578,7 @@ static void check_refused(int fd)
     close(fd);
 }
 
-static void test_refusal_is_told(void)
+TEST(refusal_is_told)
 {
     int fds[2];
     char number[16];
@@ -590,7 +590,7 @@ static void test_refusal_is_told(void)
 }
 
 /* It has not come to a bootstrap. */
-static void test_refuse(void)
+TEST(refuse)
 {
     int fds[2];
     char number[16];
@@ -609,7 +609,7 @@ static void test_refuse(void)
     cohort__bootstrap_refuse("alone");
 }
 
-static void test_bad_welcome(void)
+TEST(bad_welcome)
 {
     check_welcome("", 0, COHORT_ERR_NETWORK, "the launcher has ended");
     check_welcome("\1\0\0", 3, COHORT_ERR_NETWORK, "the launcher has ended");
@@ -621,24 +621,8 @@ static void test_bad_welcome(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"singleton", test_singleton},
-        {"singleton_destroyed_early", test_singleton_destroyed_early},
-        {"launched", test_launched},
-        {"asked_twice", test_asked_twice},
-        {"peer_dies", test_peer_dies},
-        {"accuses", test_accuses},
-        {"peer_dies_before_exchange", test_peer_dies_before_exchange},
-        {"abort_full", test_abort_full},
-        {"abort_full_for_a_while", test_abort_full_for_a_while},
-        {"alone_among_several", test_alone_among_several},
-        {"bad_environment", test_bad_environment},
-        {"bad_welcome", test_bad_welcome},
-        {"refusal_is_told", test_refusal_is_told},
-        {"refuse", test_refuse},
-    };
     scarce_init();
     unsetenv("COHORT_CONTROL_FD");
     signal(SIGPIPE, SIG_IGN);
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

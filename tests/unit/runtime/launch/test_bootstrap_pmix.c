@@ -361,7 +361,7 @@ static void refused(cohort_status status, const char *text)
 }
 
 /* PRRTE 3: the other host is asked for each card, address and count. */
-static void test_answers_late(void)
+TEST(answers_late)
 {
     enum { COUNTS_SECONDS = 30 }; /* so long the drain waits */
     fake = (struct play){.fences_bring_nothing = true, .answer_takes = COUNTS_SECONDS};
@@ -371,14 +371,14 @@ static void test_answers_late(void)
 }
 
 /* As the standard allows it for each call that does not wait. */
-static void test_over_at_once(void)
+TEST(over_at_once)
 {
     fake = (struct play){.is_over_at_once = true};
     run_job();
     CHECK_INT(fake.num_fences, AGREED);
 }
 
-static void test_no_answer(void)
+TEST(no_answer)
 {
     fake = (struct play){.fences_bring_nothing = true, .answer_takes = TIMEOUT + 1};
     refused(COHORT_ERR_TIMEOUT,
@@ -388,21 +388,21 @@ static void test_no_answer(void)
 }
 
 /* A fence may be over without who has ended. */
-static void test_is_missing(void)
+TEST(is_missing)
 {
     fake = (struct play){.fences_bring_nothing = true, .answer = PMIX_ERR_NOT_FOUND};
     refused(COHORT_ERR_PEER_DIED, "cohort.card of process 1 is missing: that process has ended");
 }
 
 /* The next process has joined, so another one tells who has not. */
-static void test_joins_late(void)
+TEST(joins_late)
 {
     fake = (struct play){.fence_takes = 5 * TIMEOUT, .answer_takes = TIMEOUT / 2};
     run_job();
 }
 
 /* The fence is over before there is an answer. */
-static void test_joins_last(void)
+TEST(joins_last)
 {
     fake = (struct play){
         .fence_takes = 2 * TIMEOUT, .answer_takes = 3 * TIMEOUT, .answer = PMIX_ERR_NOT_FOUND};
@@ -414,7 +414,7 @@ static void test_joins_last(void)
     leave(&locality);
 }
 
-static void test_never_joins(void)
+TEST(never_joins)
 {
     fake = (struct play){.fence_takes = 5 * TIMEOUT, .answer = PMIX_ERR_NOT_FOUND};
     refused(COHORT_ERR_TIMEOUT, "process 1 of 2 has not joined the job within 60 s "
@@ -422,7 +422,7 @@ static void test_never_joins(void)
 }
 
 /* Slurm and PRRTE, if no process of the other host is left. */
-static void test_never_answers(void)
+TEST(never_answers)
 {
     fake = (struct play){.fence_takes = 5 * TIMEOUT, .answer_takes = 5 * TIMEOUT};
     refused(COHORT_ERR_TIMEOUT,
@@ -432,7 +432,7 @@ static void test_never_answers(void)
 }
 
 /* Who knows that the end is agreed on waits until all do, and takes nobody for dead. */
-static void test_leaves_after_all_have_agreed(void)
+TEST(leaves_after_all_have_agreed)
 {
     struct locality locality;
     join(&locality, AGREED, never);
@@ -447,7 +447,7 @@ static void test_leaves_after_all_have_agreed(void)
 }
 
 /* The other one has died after that, so that the last fence never ends. */
-static void test_leaves_without_last_fence(void)
+TEST(leaves_without_last_fence)
 {
     struct locality locality;
     join(&locality, AGREED, soon);
@@ -506,32 +506,13 @@ static int status_of(void (*run)(void))
 }
 
 /* Without an agreement the launcher has to end the job. */
-static void test_loss_in_drain(void)
+TEST(loss_in_drain)
 {
     CHECK_INT(status_of(find_loss_in_drain), ABORTED + 1);
 }
 
 /* PMIx's thread would wait for itself. */
-static void test_no_abort_in_callback(void)
+TEST(no_abort_in_callback)
 {
     CHECK_INT(status_of(hear_of_death_without_threads), ABORTED + 1);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"answers_late", test_answers_late},
-        {"over_at_once", test_over_at_once},
-        {"no_answer", test_no_answer},
-        {"is_missing", test_is_missing},
-        {"joins_late", test_joins_late},
-        {"joins_last", test_joins_last},
-        {"never_joins", test_never_joins},
-        {"never_answers", test_never_answers},
-        {"leaves_after_all_have_agreed", test_leaves_after_all_have_agreed},
-        {"leaves_without_last_fence", test_leaves_without_last_fence},
-        {"loss_in_drain", test_loss_in_drain},
-        {"no_abort_in_callback", test_no_abort_in_callback},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -7,7 +7,7 @@
 #include "runtime/wire/pack.h"
 #include "tests/support/test.h"
 
-static void test_card(void)
+TEST(card)
 {
     struct cohort__business_card card = {
         .key = UINT64_MAX, .listener_id = UINT64_MAX - 1, .host = "kernel/1", .name = "a.example"};
@@ -24,7 +24,7 @@ static void test_card(void)
     cohort__packer_fini(&packer);
 }
 
-static void test_counts(void)
+TEST(counts)
 {
     struct cohort__pmix_counts counts = {1ull << 63, 5, true}, read = {0};
     struct cohort__packer packer = {0};
@@ -57,7 +57,7 @@ static void pack(struct cohort__packer *packer, unsigned version, const char *ho
     cohort__pack_field_bytes(packer, "name", "name", 4);
 }
 
-static void test_bad_cards(void)
+TEST(bad_cards)
 {
     struct cohort__packer packer = {0};
     char host[COHORT__PLACE_HOST_BYTES + 1];
@@ -75,7 +75,7 @@ static void test_bad_cards(void)
 }
 
 /* No prefix of a card or of counts is valid. */
-static void test_cut(void)
+TEST(cut)
 {
     struct cohort__business_card card = {.host = "h", .name = "n"};
     struct cohort__pmix_counts counts = {1, 2, false};
@@ -92,15 +92,4 @@ static void test_cut(void)
                                         &counts),
                   COHORT_ERR_PROTOCOL);
     cohort__packer_fini(&packer);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"card", test_card},
-        {"counts", test_counts},
-        {"bad_cards", test_bad_cards},
-        {"cut", test_cut},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

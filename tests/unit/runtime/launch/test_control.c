@@ -100,7 +100,7 @@ static const struct cohort__control samples[] = {
 };
 enum { NUM_SAMPLES = sizeof(samples) / sizeof(samples[0]) };
 
-static void test_round_trips(void)
+TEST(round_trips)
 {
     for (int i = 0; i < NUM_SAMPLES; i++)
         round_trip(&samples[i]);
@@ -121,7 +121,7 @@ static void check_refused(const struct cohort__control *control, const char *why
     cohort__packer_fini(&packer);
 }
 
-static void test_nonsense(void)
+TEST(nonsense)
 {
     static const char long_address[COHORT__CONTROL_MAX_ADDRESS + 1];
     struct cohort__control control = samples[0];
@@ -167,7 +167,7 @@ static cohort_status accept(void *context, const struct cohort__control *control
 }
 
 /* Valid messages with changed bytes: any answer is allowed, but no crash. */
-static void test_changed_bytes(void)
+TEST(changed_bytes)
 {
     struct cohort__random random;
     uint64_t seed = 12;
@@ -186,14 +186,4 @@ static void test_changed_bytes(void)
         cohort__packer_fini(&packer);
     }
     CHECK(accepted > 100 && accepted < 49000);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"round_trips", test_round_trips},
-        {"nonsense", test_nonsense},
-        {"changed_bytes", test_changed_bytes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

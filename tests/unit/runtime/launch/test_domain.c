@@ -18,7 +18,7 @@ static uint32_t domain_of(const char *machine, unsigned first, unsigned num)
     return cohort__domain_of(&mask, sizeof(mask));
 }
 
-static void test_caches(void)
+TEST(caches)
 {
     static const char machine[] = "pack:2 l3:2 core:4 pu:1"; /* one NUMA node */
     CHECK_INT(domain_of(machine, 0, 1), 0);
@@ -27,7 +27,7 @@ static void test_caches(void)
     CHECK_INT(domain_of(machine, 15, 1), 12);
 }
 
-static void test_nodes(void)
+TEST(nodes)
 {
     static const char machine[] = "numa:3 l3:1 core:4 pu:2";
     CHECK_INT(domain_of(machine, 0, 8), 0);
@@ -37,7 +37,7 @@ static void test_nodes(void)
 }
 
 /* Most of the processors have to be in it. */
-static void test_majority(void)
+TEST(majority)
 {
     static const char machine[] = "l3:2 core:4 pu:1";
     CHECK_INT(domain_of(machine, 1, 5), 0);
@@ -47,7 +47,7 @@ static void test_majority(void)
 }
 
 /* A thread that may run anywhere. */
-static void test_unbound(void)
+TEST(unbound)
 {
     CHECK_INT(setenv("HWLOC_SYNTHETIC", "l3:1 pu:1024", 1), 0);
     long num = sysconf(_SC_NPROCESSORS_ONLN);
@@ -61,15 +61,4 @@ static void test_unbound(void)
     CPU_SET(first, &mask);
     CHECK_INT(sched_setaffinity(0, sizeof(mask), &mask), 0);
     CHECK_INT(cohort__domain_find(), num > 1 ? 0 : COHORT__NO_DOMAIN);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"caches", test_caches},
-        {"nodes", test_nodes},
-        {"majority", test_majority},
-        {"unbound", test_unbound},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -12,7 +12,7 @@ static enum cohort__drain_next answer(struct cohort__drain *drain, uint64_t sent
     return cohort__drain_answer(drain, drain->round, sent, received, busy);
 }
 
-static void test_two_equal_rounds(void)
+TEST(two_equal_rounds)
 {
     struct cohort__drain drain;
     cohort__drain_init(&drain, 2);
@@ -24,7 +24,7 @@ static void test_two_equal_rounds(void)
     CHECK_INT(answer(&drain, 1, 3, false), COHORT__DRAIN_DONE);
 }
 
-static void test_not_done(void)
+TEST(not_done)
 {
     struct cohort__drain drain;
     cohort__drain_init(&drain, 1);
@@ -46,7 +46,7 @@ static void test_not_done(void)
     CHECK_INT(answer(&drain, 4, 4, false), COHORT__DRAIN_DONE);
 }
 
-static void test_stray_answers(void)
+TEST(stray_answers)
 {
     struct cohort__drain drain;
     cohort__drain_init(&drain, 1);
@@ -58,7 +58,7 @@ static void test_stray_answers(void)
     CHECK_INT(answer(&drain, 0, 0, false), COHORT__DRAIN_DONE);
 }
 
-static void test_pauses_grow(void)
+TEST(pauses_grow)
 {
     struct cohort__drain drain;
     uint64_t last = 0;
@@ -122,7 +122,7 @@ static void run_job(struct cohort__random *random)
         CHECK_INT((long long)job.num_travelling[rank], 0);
 }
 
-static void test_random_jobs(void)
+TEST(random_jobs)
 {
     struct cohort__random random;
     uint64_t seed = 4;
@@ -130,14 +130,4 @@ static void test_random_jobs(void)
     cohort__random_init(&random, seed);
     for (int i = 0; i < 5000; i++)
         run_job(&random);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"two_equal_rounds", test_two_equal_rounds}, {"not_done", test_not_done},
-        {"stray_answers", test_stray_answers},       {"pauses_grow", test_pauses_grow},
-        {"random_jobs", test_random_jobs},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -18,7 +18,7 @@ static void expired(void *context)
     sem_post(&expiry->sem);
 }
 
-static void test_expires_once(void)
+TEST(expires_once)
 {
     enum { NANOSECONDS = 2000000 };
     struct expiry expiry = {0};
@@ -36,7 +36,7 @@ static void test_expires_once(void)
     sem_destroy(&expiry.sem);
 }
 
-static void test_cancelled(void)
+TEST(cancelled)
 {
     struct expiry expiry = {0};
     struct cohort__grace grace;
@@ -49,13 +49,4 @@ static void test_cancelled(void)
     cohort__grace_fini(&grace);
     CHECK_INT(expiry.num, 0);
     sem_destroy(&expiry.sem);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"expires_once", test_expires_once},
-        {"cancelled", test_cancelled},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -173,7 +173,7 @@ static void all_come(struct server *server, uint32_t num)
     cohort__hub_destroy(server->hub);
 }
 
-static void test_alone(void)
+TEST(alone)
 {
     int before = num_descriptors();
     struct server server;
@@ -184,7 +184,7 @@ static void test_alone(void)
 
 /* Also with as many descriptors as just fit into one message, and one more. A message has at most
  * 250. */
-static void test_all_come(void)
+TEST(all_come)
 {
     static const uint32_t sizes[] = {2, 5, 40, 249, 250, 501};
     int before = num_descriptors();
@@ -282,7 +282,7 @@ static void send_rubbish(uint64_t to, size_t bytes, bool with_descriptors)
 }
 
 /* Strangers do not disturb the server, and are told nothing. */
-static void test_strangers(void)
+TEST(strangers)
 {
     static const struct {
         uint64_t key;
@@ -323,7 +323,7 @@ static void test_strangers(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_client_dies(void)
+TEST(client_dies)
 {
     int before = num_descriptors();
     struct server server;
@@ -349,7 +349,7 @@ static void test_client_dies(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_client_answers_rubbish(void)
+TEST(client_answers_rubbish)
 {
     int before = num_descriptors();
     struct server server;
@@ -368,7 +368,7 @@ static void test_client_answers_rubbish(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_client_is_late(void)
+TEST(client_is_late)
 {
     int before = num_descriptors();
     struct server server;
@@ -381,7 +381,7 @@ static void test_client_is_late(void)
 
 /* A client comes and does not take its piece. On a busy machine it takes longer until it gets one.
  */
-static void test_client_takes_nothing(void)
+TEST(client_takes_nothing)
 {
     int before = num_descriptors();
     struct server server;
@@ -403,7 +403,7 @@ static void test_client_takes_nothing(void)
 }
 
 /* A client that gives up says why. Then the other clients say so too. */
-static void test_client_fails(void)
+TEST(client_fails)
 {
     int before = num_descriptors();
     struct server server;
@@ -468,7 +468,7 @@ static void visit_end(struct visit *visit, cohort_status status, const char *mes
     cohort__hub_share_fini(&visit->share);
 }
 
-static void test_server_dies(void)
+TEST(server_dies)
 {
     int before = num_descriptors();
     struct visit visit;
@@ -494,7 +494,7 @@ static void test_server_dies(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_server_is_late(void)
+TEST(server_is_late)
 {
     int before = num_descriptors();
     struct visit visit;
@@ -504,7 +504,7 @@ static void test_server_is_late(void)
 }
 
 /* All descriptors that come with the message are closed. */
-static void test_server_sends_rubbish(void)
+TEST(server_sends_rubbish)
 {
     static const struct {
         struct cohort__hub_note note;
@@ -593,7 +593,7 @@ static void be_guest_of_few(void *arg)
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_few_descriptors(void)
+TEST(few_descriptors)
 {
     int before = num_descriptors();
     struct server server;
@@ -619,7 +619,7 @@ static void be_host_without_memory(void *arg)
     CHECK(!none);
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     int before = num_descriptors();
     struct cohort__hub_share share = listener_id();
@@ -655,7 +655,7 @@ static void be_host_of_nobody(void *arg)
 
 /* A process of another user is not accepted as a client, and not visited as a server. Only root can
  * change its user for this. */
-static void test_other_user(void)
+TEST(other_user)
 {
     struct server server;
     int pipes[2];
@@ -711,29 +711,7 @@ static void be_busy(void *arg)
     close(pair[1]);
 }
 
-static void test_busy(void)
+TEST(busy)
 {
     end(begin(be_busy, NULL));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"alone", test_alone},
-        {"all_come", test_all_come},
-        {"strangers", test_strangers},
-        {"client_dies", test_client_dies},
-        {"client_answers_rubbish", test_client_answers_rubbish},
-        {"client_is_late", test_client_is_late},
-        {"client_takes_nothing", test_client_takes_nothing},
-        {"client_fails", test_client_fails},
-        {"server_dies", test_server_dies},
-        {"server_is_late", test_server_is_late},
-        {"server_sends_rubbish", test_server_sends_rubbish},
-        {"few_descriptors", test_few_descriptors},
-        {"no_memory", test_no_memory},
-        {"other_user", test_other_user},
-        {"busy", test_busy},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -112,7 +112,7 @@ static void again(void)
     use_all();
 }
 
-static void test_again(void)
+TEST(again)
 {
     in_child(again);
 }
@@ -133,7 +133,7 @@ static void dropped(void)
     CHECK(!getenv("COHORT_CONTROL_FD"));
 }
 
-static void test_dropped(void)
+TEST(dropped)
 {
     in_child(dropped);
 }
@@ -156,7 +156,7 @@ static void close_on_exec(void)
     CHECK_INT(num, 2 * NUM_FILES);
 }
 
-static void test_close_on_exec(void)
+TEST(close_on_exec)
 {
     in_child(close_on_exec);
 }
@@ -181,7 +181,7 @@ static void between(void)
         CHECK_INT(file_of(fd), file_of(STDERR_FILENO));
 }
 
-static void test_between(void)
+TEST(between)
 {
     in_child(between);
 }
@@ -224,7 +224,7 @@ static void no_room_to_renew(void)
     use_all();
 }
 
-static void test_no_room(void)
+TEST(no_room)
 {
     in_child(no_room_to_keep);
     in_child(no_room_to_renew);
@@ -265,7 +265,7 @@ static void wrong(void)
     CHECK_INT(num_open(), before);
 }
 
-static void test_other_values(void)
+TEST(other_values)
 {
     static const char *const cases[][2] = {
         {"COHORT_CONTROL_FD", "no"},    {"COHORT_CONTROL_FD", "2"}, {"COHORT_CONTROL_FD", "-1"},
@@ -279,13 +279,4 @@ static void test_other_values(void)
         wrong_value = cases[i][1];
         in_child(wrong);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"again", test_again},     {"dropped", test_dropped}, {"close on exec", test_close_on_exec},
-        {"between", test_between}, {"no room", test_no_room}, {"other values", test_other_values},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -164,7 +164,7 @@ static void release_pair(struct job *job)
             counts(job, rank, round, 1, 1);
 }
 
-static void test_whole_life(void)
+TEST(whole_life)
 {
     struct job job;
     start(&job, 2);
@@ -199,7 +199,7 @@ static void test_whole_life(void)
 }
 
 /* If a drain takes long, its rounds are slowed down. */
-static void test_pause(void)
+TEST(pause)
 {
     struct job job;
     start_pair(&job);
@@ -217,7 +217,7 @@ static void test_pause(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_death(void)
+TEST(death)
 {
     struct job job;
     start_pair(&job);
@@ -234,7 +234,7 @@ static void test_death(void)
 
 /* A death after FINISHED, with counts on their way, is still a death. The survivor may leave at
  * once. */
-static void test_death_in_drain(void)
+TEST(death_in_drain)
 {
     struct job job;
     start_pair(&job);
@@ -253,7 +253,7 @@ static void test_death_in_drain(void)
 }
 
 /* The program of each survivor returns in its own time. Then the survivors may leave together. */
-static void test_survivors(void)
+TEST(survivors)
 {
     struct job job;
     start(&job, 3);
@@ -274,7 +274,7 @@ static void test_survivors(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_never_joined(void)
+TEST(never_joined)
 {
     struct job job;
     start(&job, 3);
@@ -285,7 +285,7 @@ static void test_never_joined(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_some_joined(void)
+TEST(some_joined)
 {
     struct job job;
     start(&job, 2);
@@ -304,7 +304,7 @@ static void test_some_joined(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_failed_before_joining(void)
+TEST(failed_before_joining)
 {
     struct job job;
     start(&job, 2);
@@ -321,7 +321,7 @@ static void fail(struct job *job, uint32_t rank)
 }
 
 /* Its process may go on, or end with status 0. */
-static void test_failed_to_join(void)
+TEST(failed_to_join)
 {
     struct job job;
     start(&job, 2);
@@ -346,7 +346,7 @@ static void test_failed_to_join(void)
 }
 
 /* The failure of a program that has left is not one of the next one. */
-static void test_failed_before(void)
+TEST(failed_before)
 {
     struct job job;
     start_pair(&job);
@@ -372,7 +372,7 @@ static void test_failed_before(void)
 }
 
 /* Two programs, one after the other, on the same connections. */
-static void test_second_epoch(void)
+TEST(second_epoch)
 {
     struct job job;
     start_pair(&job);
@@ -395,7 +395,7 @@ static void test_second_epoch(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_second_epoch_incomplete(void)
+TEST(second_epoch_incomplete)
 {
     struct job job;
     start_pair(&job);
@@ -410,7 +410,7 @@ static void test_second_epoch_incomplete(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_nonsense(void)
+TEST(nonsense)
 {
     static const struct {
         enum cohort__control_kind kind;
@@ -441,7 +441,7 @@ static void test_nonsense(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_hosts(void)
+TEST(hosts)
 {
     struct job job = {0};
     const struct cohort__launcher_host hosts[] = {{0, 1, "10.0.0.1"}, {1, 3, "fe80::1"}};
@@ -454,7 +454,7 @@ static void test_hosts(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_failure_text(void)
+TEST(failure_text)
 {
     struct job job;
     start_pair(&job);
@@ -472,7 +472,7 @@ static void test_failure_text(void)
 }
 
 /* Also before the job has begun; and it is not the launcher's to end what is left. */
-static void test_abort(void)
+TEST(abort)
 {
     struct job job;
     const struct cohort__control abort = {
@@ -495,7 +495,7 @@ static void ask_returned(struct job *job, uint32_t rank, const char *want)
     CHECK_TEXT(log_of(job, rank), text);
 }
 
-static void test_returned(void)
+TEST(returned)
 {
     struct job job;
     start(&job, 8);
@@ -529,7 +529,7 @@ static void start_going(struct job *job)
         log_of(job, rank);
 }
 
-static void test_dead_have_not_returned(void)
+TEST(dead_have_not_returned)
 {
     struct job job;
     start_going(&job);
@@ -540,7 +540,7 @@ static void test_dead_have_not_returned(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_goes_on(void)
+TEST(goes_on)
 {
     struct job job;
     start_going(&job);
@@ -573,7 +573,7 @@ static void test_goes_on(void)
 }
 
 /* What the others have counted before a death may be messages to and from the dead one. */
-static void test_drain_begins_anew(void)
+TEST(drain_begins_anew)
 {
     struct job job;
     start_going(&job);
@@ -597,7 +597,7 @@ static void test_drain_begins_anew(void)
 }
 
 /* The drain of those who had finished before. */
-static void test_last_to_finish_dies(void)
+TEST(last_to_finish_dies)
 {
     struct job job;
     start_going(&job);
@@ -608,7 +608,7 @@ static void test_last_to_finish_dies(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void test_nobody_is_left(void)
+TEST(nobody_is_left)
 {
     struct job job;
     start_going(&job);
@@ -630,7 +630,7 @@ static void accuse(struct job *job, uint32_t by, uint32_t rank, bool at_fault)
 }
 
 /* Who is accused is not dead yet. */
-static void test_accused(void)
+TEST(accused)
 {
     struct job job;
     start_going(&job);
@@ -655,7 +655,7 @@ static void test_accused(void)
 }
 
 /* Once the job is meant to end, and before all have joined, a death ends it. */
-static void test_goes_on_no_longer(void)
+TEST(goes_on_no_longer)
 {
     struct job job;
     start_going(&job);
@@ -673,7 +673,7 @@ static void test_goes_on_no_longer(void)
 
 /* A script has lost the program that had joined, and goes on. The others go on as after any death.
  * The script's next program reads that it is dead, and what it says is not heard. */
-static void test_program_ended(void)
+TEST(program_ended)
 {
     static const char text[] = "locality 2 has lost its program";
     struct job job;
@@ -705,7 +705,7 @@ static void test_program_ended(void)
 
 /* It was allowed to leave, and has ended before it said so. The next programs begin. One that has
  * not joined, or has left, may end as it likes. */
-static void test_program_ended_released(void)
+TEST(program_ended_released)
 {
     struct job job;
     start_as(&job, &(struct cohort__launcher_options){.size = 2, .key = 99, .keeps_going = true});
@@ -727,37 +727,4 @@ static void test_program_ended_released(void)
     CHECK_TEXT(job.going_on, "1 of 1 (lost) ");
     CHECK(!cohort__launcher_is_released(job.launcher, 1));
     cohort__launcher_destroy(job.launcher);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"whole_life", test_whole_life},
-        {"hosts", test_hosts},
-        {"pause", test_pause},
-        {"death", test_death},
-        {"death_in_drain", test_death_in_drain},
-        {"survivors", test_survivors},
-        {"never_joined", test_never_joined},
-        {"some_joined", test_some_joined},
-        {"failed_before_joining", test_failed_before_joining},
-        {"failed_to_join", test_failed_to_join},
-        {"failed_before", test_failed_before},
-        {"second_epoch", test_second_epoch},
-        {"second_epoch_incomplete", test_second_epoch_incomplete},
-        {"returned", test_returned},
-        {"dead_have_not_returned", test_dead_have_not_returned},
-        {"nonsense", test_nonsense},
-        {"failure_text", test_failure_text},
-        {"abort", test_abort},
-        {"goes_on", test_goes_on},
-        {"drain_begins_anew", test_drain_begins_anew},
-        {"last_to_finish_dies", test_last_to_finish_dies},
-        {"nobody_is_left", test_nobody_is_left},
-        {"accused", test_accused},
-        {"goes_on_no_longer", test_goes_on_no_longer},
-        {"program_ended", test_program_ended},
-        {"program_ended_released", test_program_ended_released},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -7,7 +7,7 @@
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 
-static void test_one_host_after_the_other(void)
+TEST(one_host_after_the_other)
 {
     const char *hosts[] = {"a", "a", "a", "b", "b"};
     struct cohort__place place;
@@ -24,7 +24,7 @@ static void test_one_host_after_the_other(void)
 
 /* As a launcher that deals ranks out to hosts in turn: the ranks of a host still follow each other.
  */
-static void test_in_turn(void)
+TEST(in_turn)
 {
     const char *hosts[] = {"b", "a", "b", "a", "b"};
     const uint32_t wanted[] = {0, 2, 4, 1, 3};
@@ -39,7 +39,7 @@ static void test_in_turn(void)
 }
 
 /* All processes compute the same numbers, and these are consistent. */
-static void test_random_jobs(void)
+TEST(random_jobs)
 {
     enum { MAX = 40 };
     static const char *const names[] = {"n0", "n1", "n2", "n3", "n4"};
@@ -66,22 +66,11 @@ static void test_random_jobs(void)
     }
 }
 
-static void test_this_host(void)
+TEST(this_host)
 {
     char one[COHORT__PLACE_HOST_BYTES], two[COHORT__PLACE_HOST_BYTES];
     CHECK_INT(cohort__place_identify(one), COHORT_OK);
     CHECK_INT(cohort__place_identify(two), COHORT_OK);
     CHECK_TEXT(one, two);
     CHECK(strlen(one) > 36); /* the kernel's number, and the network's */
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"one_host_after_the_other", test_one_host_after_the_other},
-        {"in_turn", test_in_turn},
-        {"random_jobs", test_random_jobs},
-        {"this_host", test_this_host},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

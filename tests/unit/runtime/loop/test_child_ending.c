@@ -59,7 +59,7 @@ static void reap(int pid)
 }
 
 /* A child of a child: only its parent gets its status. */
-static void test_grandchild(void)
+TEST(grandchild)
 {
     struct watcher watcher;
     int pids[2], pid;
@@ -93,7 +93,7 @@ static void test_grandchild(void)
 }
 
 /* It has ended, but is not reaped. The handler closes. */
-static void test_zombie(void)
+TEST(zombie)
 {
     struct watcher watcher;
     siginfo_t info;
@@ -111,7 +111,7 @@ static void test_zombie(void)
     reap(pid);
 }
 
-static void test_gone(void)
+TEST(gone)
 {
     struct watcher watcher;
     int pid = start_child();
@@ -125,7 +125,7 @@ static void test_gone(void)
     stop(&watcher);
 }
 
-static void test_closed(void)
+TEST(closed)
 {
     struct watcher watcher;
     int pid = start_child();
@@ -138,15 +138,4 @@ static void test_closed(void)
     cohort__loop_poll(watcher.loop);
     CHECK_INT(watcher.num_ended, 0);
     stop(&watcher);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"grandchild", test_grandchild},
-        {"zombie", test_zombie},
-        {"gone", test_gone},
-        {"closed", test_closed},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

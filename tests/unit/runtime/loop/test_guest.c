@@ -127,7 +127,7 @@ static cohort_status ask(void *arg)
     return COHORT_OK;
 }
 
-static void test_functions(void)
+TEST(functions)
 {
     run_one(2, true, ask);
 }
@@ -151,12 +151,12 @@ static cohort_status ask_often(void *arg)
     return cohort_await(cohort_when_all(futures, NUM_MANY)) || arg;
 }
 
-static void test_order(void)
+TEST(order)
 {
     run(ask_often);
 }
 
-static void test_not_up(void)
+TEST(not_up)
 {
     int num = 0;
     CHECK_INT(cohort_await(cohort_run_on_loop(count_up, &num)), COHORT_ERR_STATE);
@@ -177,7 +177,7 @@ static cohort_status ask_late(uv_loop_t *loop, void *arg)
     return COHORT_OK;
 }
 
-static void test_last_words(void)
+TEST(last_words)
 {
     struct cohort__loop *loop;
     struct cohort__scheduler_hooks hooks;
@@ -226,7 +226,7 @@ static cohort_status wait_for_timers(void *arg)
     return cohort_await(cohort_when_all(futures, 20)) || arg;
 }
 
-static void test_timer(void)
+TEST(timer)
 {
     run(wait_for_timers);
 }
@@ -270,7 +270,7 @@ static cohort_status wait_for_prepares(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_before_block(void)
+TEST(before_block)
 {
     run(wait_for_prepares);
 }
@@ -313,7 +313,7 @@ static cohort_status try_to_wait(void *arg)
     return cohort_await(attempt.future);
 }
 
-static void test_no_waiting(void)
+TEST(no_waiting)
 {
     run(try_to_wait);
 }
@@ -365,7 +365,7 @@ static cohort_status leave(void *arg)
     return cohort_await(cohort_run_on_loop(leave_open, arg));
 }
 
-static void test_left_open(void)
+TEST(left_open)
 {
     cohort__log_level_set(COHORT__LOG_WARN);
     cohort__log_sink_set(keep_line, NULL);
@@ -493,7 +493,7 @@ static void let_work_end(void)
     sem_post(&late.may_end);
 }
 
-static void test_under_way(void)
+TEST(under_way)
 {
     cohort_promise *promise;
     cohort__log_level_set(COHORT__LOG_WARN);
@@ -517,16 +517,4 @@ static void test_under_way(void)
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(late.pending);
     cohort_queue_unref(late.queue);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"not_up", test_not_up},         {"functions", test_functions},
-        {"order", test_order},           {"last_words", test_last_words},
-        {"timer", test_timer},           {"before_block", test_before_block},
-        {"no_waiting", test_no_waiting}, {"left_open", test_left_open},
-        {"under_way", test_under_way},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -56,7 +56,7 @@ static void turn(struct cohort__loop *loop)
     }
 }
 
-static void test_pipe(void)
+TEST(pipe)
 {
     struct collected collected;
     int fds[2];
@@ -83,7 +83,7 @@ static void test_pipe(void)
     close(fds[0]);
 }
 
-static void test_file(void)
+TEST(file)
 {
     struct collected collected;
     FILE *file = tmpfile();
@@ -100,7 +100,7 @@ static void test_file(void)
 }
 
 /* Closed while there is data to read. */
-static void test_closed(void)
+TEST(closed)
 {
     struct collected collected;
     int fds[2];
@@ -115,14 +115,4 @@ static void test_closed(void)
     cohort__loop_destroy(loop);
     close(fds[0]);
     close(fds[1]);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"pipe", test_pipe},
-        {"file", test_file},
-        {"closed", test_closed},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -48,7 +48,7 @@ static int connect_to(const struct sockaddr_in *name)
     return -1;
 }
 
-static void test_accepts(void)
+TEST(accepts)
 {
     struct cohort__loop *loop;
     struct sockaddr_in name;
@@ -95,7 +95,7 @@ int __wrap_accept4(int fd, struct sockaddr *name, socklen_t *bytes, int flags)
 }
 
 /* A client that can't be accepted does not keep the loop busy, and is accepted later. */
-static void test_without_descriptors(void)
+TEST(without_descriptors)
 {
     struct cohort__loop *loop;
     struct sockaddr_in name;
@@ -125,11 +125,4 @@ static void test_without_descriptors(void)
     cohort__listener_close(door.listener);
     cohort__loop_destroy(loop);
     close(client);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"accepts", test_accepts},
-                                             {"without_descriptors", test_without_descriptors}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

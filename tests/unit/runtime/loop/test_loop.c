@@ -42,14 +42,6 @@ static struct counted *counted_create(unsigned *count)
     return counted;
 }
 
-static void test_create_destroy(void)
-{
-    cohort__loop_destroy(NULL);
-    struct cohort__loop *loop = create();
-    cohort__loop_poll(loop);
-    cohort__loop_destroy(loop);
-}
-
 static void create_with(rlim_t num_descriptors)
 {
     struct cohort__loop *loop = NULL;
@@ -64,8 +56,8 @@ static void create_with(rlim_t num_descriptors)
     _exit(status ? 1 : 0);
 }
 
-/* With few descriptors. Each time in a new process, in which libuv has not started yet. */
-static void test_few_descriptors(void)
+/* First: with few descriptors, each time in a new process, in which libuv has not started yet. */
+TEST(few_descriptors)
 {
     int status = 1;
     for (rlim_t num = STDERR_FILENO + 1; status; num++) {
@@ -79,7 +71,15 @@ static void test_few_descriptors(void)
     }
 }
 
-static void test_wake_before_park(void)
+TEST(create_destroy)
+{
+    cohort__loop_destroy(NULL);
+    struct cohort__loop *loop = create();
+    cohort__loop_poll(loop);
+    cohort__loop_destroy(loop);
+}
+
+TEST(wake_before_park)
 {
     struct cohort__loop *loop = create();
     for (int i = 0; i < 100; i++) {
@@ -128,7 +128,7 @@ static void *send_requests(void *arg)
 }
 
 /* The loop only parks. Every request has to wake it, or this test hangs. */
-static void test_requests_from_threads(void)
+TEST(requests_from_threads)
 {
     struct cohort__loop *loop = create();
     pthread_t threads[NUM_THREADS];
@@ -166,7 +166,7 @@ static void *request_in_turn(void *arg)
     return NULL;
 }
 
-static void test_wake_up_not_lost(void)
+TEST(wake_up_not_lost)
 {
     struct cohort__loop *loop = create();
     pthread_t thread;
@@ -191,7 +191,7 @@ static void *publish(void *arg)
     return NULL;
 }
 
-static void test_wake_not_lost(void)
+TEST(wake_not_lost)
 {
     struct cohort__loop *loop = create();
     pthread_t thread;
@@ -284,7 +284,7 @@ static void *ring_in_turn(void *arg)
     return NULL;
 }
 
-static void test_poller_wakes(void)
+TEST(poller_wakes)
 {
     struct cohort__loop *loop = create();
     struct bell bell;
@@ -306,7 +306,7 @@ static void test_poller_wakes(void)
 }
 
 /* If one poller refuses, the loop does not block, and the pollers before it are disarmed again. */
-static void test_poller_refuses(void)
+TEST(poller_refuses)
 {
     struct cohort__loop *loop = create();
     struct bell first, second;
@@ -334,7 +334,7 @@ static void test_poller_refuses(void)
 }
 
 /* A poller without a descriptor: the loop never blocks. */
-static void test_poller_without_descriptor(void)
+TEST(poller_without_descriptor)
 {
     struct cohort__loop *loop = create();
     struct bell bell;
@@ -348,7 +348,7 @@ static void test_poller_without_descriptor(void)
     cohort__loop_destroy(loop);
 }
 
-static void test_poll_runs_requests(void)
+TEST(poll_runs_requests)
 {
     struct cohort__loop *loop = create();
     unsigned count = 0;
@@ -361,7 +361,7 @@ static void test_poll_runs_requests(void)
 }
 
 /* While it is not armed, its descriptor says nothing. libuv has its turn in some of these polls. */
-static void test_poll_does_not_believe_descriptors(void)
+TEST(poll_does_not_believe_descriptors)
 {
     struct cohort__loop *loop = create();
     struct bell bell;
@@ -383,7 +383,7 @@ static void tick(void *context)
     ++*(unsigned *)context;
 }
 
-static void test_every(void)
+TEST(every)
 {
     struct cohort__loop *loop = create();
     unsigned ticks = 0;
@@ -399,7 +399,7 @@ static void test_every(void)
 }
 
 /* If only ticks happen, this is noticed, and ticks become rarer until something else happens. */
-static void test_quiet(void)
+TEST(quiet)
 {
     enum { TICK = 2000000 };
     struct cohort__loop *loop = create();
@@ -443,7 +443,7 @@ static void expire_and_stop(struct cohort__timer *timer)
     cohort__loop_stop(COHORT_CONTAINER_OF(timer, struct stopper, timer)->loop);
 }
 
-static void test_run_and_stop(void)
+TEST(run_and_stop)
 {
     struct cohort__loop *loop = create();
     struct cohort__loop_request request = {.run = stop_loop};
@@ -456,25 +456,4 @@ static void test_run_and_stop(void)
     cohort__loop_request(loop, &request);
     cohort__loop_run(loop);
     cohort__loop_destroy(loop);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"few_descriptors", test_few_descriptors}, /* before libuv begins here */
-        {"create_destroy", test_create_destroy},
-        {"wake_before_park", test_wake_before_park},
-        {"requests_from_threads", test_requests_from_threads},
-        {"wake_up_not_lost", test_wake_up_not_lost},
-        {"wake_not_lost", test_wake_not_lost},
-        {"poller_wakes", test_poller_wakes},
-        {"poller_refuses", test_poller_refuses},
-        {"poller_without_descriptor", test_poller_without_descriptor},
-        {"poll_runs_requests", test_poll_runs_requests},
-        {"poll_does_not_believe_descriptors", test_poll_does_not_believe_descriptors},
-        {"every", test_every},
-        {"quiet", test_quiet},
-        {"run_and_stop", test_run_and_stop},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

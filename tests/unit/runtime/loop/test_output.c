@@ -55,7 +55,7 @@ static void open_lines(struct collected *collected, struct cohort__loop *loop, i
     CHECK_INT(cohort__lines_open(&collected->lines, loop, fd, &handlers), COHORT_OK);
 }
 
-static void test_lines(void)
+TEST(lines)
 {
     static struct collected collected;
     int fds[2];
@@ -76,7 +76,7 @@ static void test_lines(void)
 
 /* Without a pipe: data that is fed is handed out in the same way, and no more is kept than there is
  * room for. */
-static void test_fed_lines(void)
+TEST(fed_lines)
 {
     static struct collected collected;
     static char block[COHORT__LINES_MAX_PIECE];
@@ -123,7 +123,7 @@ static void *write_long_line(void *arg)
 }
 
 /* In pieces, with a pause after each. Data that is in the buffer also comes after the pause. */
-static void test_long_line_paused(void)
+TEST(long_line_paused)
 {
     static struct collected collected;
     int fds[2];
@@ -188,7 +188,7 @@ static void *read_slowly(void *arg)
     return NULL;
 }
 
-static void test_outlet_pipe(void)
+TEST(outlet_pipe)
 {
     int fds[2];
     struct written written;
@@ -216,7 +216,7 @@ static void test_outlet_pipe(void)
     cohort__loop_destroy(loop);
 }
 
-static void test_outlet_broken(void)
+TEST(outlet_broken)
 {
     int fds[2];
     struct written written;
@@ -236,7 +236,7 @@ static void test_outlet_broken(void)
 }
 
 /* The reader closes while much data is queued. */
-static void test_outlet_broken_later(void)
+TEST(outlet_broken_later)
 {
     int fds[2];
     struct written written;
@@ -255,7 +255,7 @@ static void test_outlet_broken_later(void)
     cohort__loop_destroy(loop);
 }
 
-static void test_outlet_file(void)
+TEST(outlet_file)
 {
     int fds[2];
     char name[] = "/tmp/cohort-test-XXXXXX";
@@ -288,15 +288,6 @@ static void test_outlet_file(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"lines", test_lines},
-        {"fed_lines", test_fed_lines},
-        {"long_line_paused", test_long_line_paused},
-        {"outlet_pipe", test_outlet_pipe},
-        {"outlet_broken", test_outlet_broken},
-        {"outlet_broken_later", test_outlet_broken_later},
-        {"outlet_file", test_outlet_file},
-    };
     signal(SIGPIPE, SIG_IGN);
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

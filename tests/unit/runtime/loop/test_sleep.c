@@ -159,28 +159,28 @@ static void run_with(unsigned num_workers, uint64_t spin_ns, cohort_task_functio
     cohort__loop_destroy(loop);
 }
 
-static void test_one_worker(void)
+TEST(one_worker)
 {
     run_with(1, COHORT__SPIN_NS, main_task);
 }
 
-static void test_four_workers(void)
+TEST(four_workers)
 {
     run_with(4, COHORT__SPIN_NS, main_task);
 }
 
-static void test_in_scope(void)
+TEST(in_scope)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         run_with(num_workers, COHORT__SPIN_NS, sleep_in_scopes);
 }
 
-static void test_short(void)
+TEST(short)
 {
     run_with(1, 0, sleep_shortly);
 }
 
-static void test_no_loop(void)
+TEST(no_loop)
 {
     cohort_future *future = cohort_sleep(1);
     CHECK(cohort_future_ready(future));
@@ -246,7 +246,7 @@ static struct cohort__loop *run_workers(cohort_task_function *function)
     return loop;
 }
 
-static void test_end(void)
+TEST(end)
 {
     struct cohort__loop *loop = run_workers(end_meanwhile);
     atomic_store(&late.has_ended, true);
@@ -338,7 +338,7 @@ static void end_while_waiting(void *(*thread_function)(void *), bool is_detached
     CHECK_INT(cohort_scope_await(last.scope), COHORT_OK); /* there is nothing to wait for */
 }
 
-static void test_wait_at_end(void)
+TEST(wait_at_end)
 {
     for (int i = 0; i < 4; i++) {
         end_while_waiting(await_long_sleep, i & 1, i & 2);
@@ -353,7 +353,7 @@ static void wait_in_pool(uv_work_t *request)
 }
 
 /* libuv waits for functions in its pool, and they for what ends. */
-static void test_pool_at_end(void)
+TEST(pool_at_end)
 {
     uv_work_t request;
     struct cohort__loop *loop = run_workers(begin_long_sleep);
@@ -361,19 +361,4 @@ static void test_pool_at_end(void)
     cohort__loop_attach(NULL);
     cohort__loop_destroy(loop);
     CHECK_INT(cohort_scope_await(last.scope), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"no_loop", test_no_loop},
-        {"one_worker", test_one_worker},
-        {"four_workers", test_four_workers},
-        {"in_scope", test_in_scope},
-        {"short", test_short},
-        {"end", test_end},
-        {"wait_at_end", test_wait_at_end},
-        {"pool_at_end", test_pool_at_end},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

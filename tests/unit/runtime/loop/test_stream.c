@@ -97,19 +97,19 @@ static void exchange(bool clear)
     cohort__loop_destroy(loop);
 }
 
-static void test_messages(void)
+TEST(messages)
 {
     exchange(false);
 }
 
 /* As whoever has inherited the sockets can. Long messages fill what is read, and what the sockets
  * take, to the brim. */
-static void test_flag_cleared(void)
+TEST(flag_cleared)
 {
     exchange(true);
 }
 
-static void test_close_in_handler(void)
+TEST(close_in_handler)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
@@ -137,7 +137,7 @@ void *__wrap_realloc(void *memory, size_t bytes)
     return has_no_memory ? NULL : __real_realloc(memory, bytes);
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
@@ -161,7 +161,7 @@ static void write_all(int fd, const void *data, size_t bytes)
     CHECK(write(fd, data, bytes) == (ssize_t)bytes);
 }
 
-static void test_too_long(void)
+TEST(too_long)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
@@ -179,7 +179,7 @@ static void test_too_long(void)
 }
 
 /* A message that arrives byte by byte, and then one that is never complete. */
-static void test_pieces(void)
+TEST(pieces)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
@@ -201,7 +201,7 @@ static void test_pieces(void)
     cohort__loop_destroy(loop);
 }
 
-static void test_write_to_closed(void)
+TEST(write_to_closed)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
@@ -218,7 +218,7 @@ static void test_write_to_closed(void)
     cohort__loop_destroy(loop);
 }
 
-static void test_close_with_queue(void)
+TEST(close_with_queue)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
@@ -234,16 +234,6 @@ static void test_close_with_queue(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"messages", test_messages},
-        {"flag_cleared", test_flag_cleared},
-        {"close_in_handler", test_close_in_handler},
-        {"no_memory", test_no_memory},
-        {"too_long", test_too_long},
-        {"pieces", test_pieces},
-        {"write_to_closed", test_write_to_closed},
-        {"close_with_queue", test_close_with_queue},
-    };
     signal(SIGPIPE, SIG_IGN);
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

@@ -40,7 +40,7 @@ static void probe_init(struct probe *probe)
 }
 
 /* In the order of their deadlines, and never early. */
-static void test_order(void)
+TEST(order)
 {
     enum { NUM = 200 };
     static struct probe probes[NUM];
@@ -65,7 +65,7 @@ static void test_order(void)
     cohort__loop_destroy(loop);
 }
 
-static void test_past_deadline(void)
+TEST(past_deadline)
 {
     struct cohort__loop *loop = create();
     struct probe probe;
@@ -77,7 +77,7 @@ static void test_past_deadline(void)
 }
 
 /* However seldom the loop is polled, a timer that is due expires in the next poll. */
-static void test_seldom_polls(void)
+TEST(seldom_polls)
 {
     struct cohort__loop *loop = create();
     for (int i = 0; i < 20; i++) {
@@ -94,7 +94,7 @@ static void test_seldom_polls(void)
 }
 
 /* Random cancels among timers of all ages. Each timer expires once, and a cancelled one at once. */
-static void test_cancel(void)
+TEST(cancel)
 {
     enum { NUM = 1000 };
     static struct probe probes[NUM];
@@ -127,7 +127,7 @@ static void test_cancel(void)
                   probes[i].order < probes[k].order);
 }
 
-static void test_cancel_after_expiry(void)
+TEST(cancel_after_expiry)
 {
     struct cohort__loop *loop = create();
     struct probe probe;
@@ -183,7 +183,7 @@ static void *race(void *arg)
     return NULL;
 }
 
-static void test_cancel_race(void)
+TEST(cancel_race)
 {
     struct cohort__loop *loop = create();
     pthread_t thread;
@@ -193,17 +193,4 @@ static void test_cancel_race(void)
     pthread_join(thread, NULL);
     cohort__loop_destroy(loop);
     CHECK_INT(num_raced, NUM_RACES);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"order", test_order},
-        {"past_deadline", test_past_deadline},
-        {"seldom_polls", test_seldom_polls},
-        {"cancel", test_cancel},
-        {"cancel_after_expiry", test_cancel_after_expiry},
-        {"cancel_race", test_cancel_race},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -195,7 +195,7 @@ static void end(void)
     cohort__registry_home_fini(&home);
 }
 
-static void test_join_and_leave(void)
+TEST(join_and_leave)
 {
     begin();
     join("a", 3, 2, 4);
@@ -236,7 +236,7 @@ static void test_join_and_leave(void)
 }
 
 /* A name is used again before all sites have left. */
-static void test_reuse(void)
+TEST(reuse)
 {
     begin();
     join("a", 0, 0, 2);
@@ -258,7 +258,7 @@ static void test_reuse(void)
     end();
 }
 
-static void test_duplicate(void)
+TEST(duplicate)
 {
     begin();
     join("a", 0, 0, 2);
@@ -278,7 +278,7 @@ static void test_duplicate(void)
     end();
 }
 
-static void test_mismatch(void)
+TEST(mismatch)
 {
     begin();
     join_again("a", 0, 0, 4, "arity 2", 0);
@@ -316,7 +316,7 @@ static void join_failed(const char *name, uint32_t source, uint32_t site, uint32
 
 /* A site can't take part. It is told, and so are the sites that have joined before and those that
  * join later. The next attempt is not affected. */
-static void test_cannot_join(void)
+TEST(cannot_join)
 {
     static const uint32_t others[] = {0, 1, 3};
     const char *why = "communicator \"a\": site 2 of locality 2 can't join: no luck";
@@ -347,7 +347,7 @@ static void test_cannot_join(void)
 
 /* The sites don't agree on the number of sites. Each of them is told, in whatever order they join.
  */
-static void test_other_number(void)
+TEST(other_number)
 {
     static const uint32_t orders[][4] = {{0, 2, 1, 3}, {2, 0, 1, 3}, {3, 2, 1, 0}, {0, 1, 2, 3}};
     for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
@@ -377,7 +377,7 @@ static void test_other_number(void)
 }
 
 /* A late site whose number of sites is larger than that of the first one. */
-static void test_late_and_larger(void)
+TEST(late_and_larger)
 {
     begin();
     join_again("a", 0, 0, 2, "num_sites 2", 0);
@@ -404,7 +404,7 @@ static void check_runs(const uint32_t *runs, uint32_t num)
 
 /* Which sites are where, with 12 sites. Sites with consecutive numbers in one locality are one run.
  */
-static void test_runs(void)
+TEST(runs)
 {
     static const struct {
         uint32_t localities[12];
@@ -430,7 +430,7 @@ static void test_runs(void)
 }
 
 /* Any number of runs is one letter, the same for all localities. */
-static void test_many_runs(void)
+TEST(many_runs)
 {
     enum { NUM_SITES = 1001 };
     begin();
@@ -451,7 +451,7 @@ static void test_many_runs(void)
 }
 
 /* Sites that lie so that there would be too many runs: two bytes a site. */
-static void test_scattered(void)
+TEST(scattered)
 {
     const uint32_t num_sites = (uint32_t)test_rounds_of(1 << 24, 200000, 70000);
     begin();
@@ -470,7 +470,7 @@ static void test_scattered(void)
 }
 
 /* Too many sites for a table have runs, as many as fit in a message. */
-static void test_large(void)
+TEST(large)
 {
     static const uint32_t nums[] = {COHORT__MAP_RUNS_MAX + 1, COHORT__MAP_RUNS_MOST};
     for (uint64_t n = 0; n < test_rounds_of(2, 0, 0); n++) {
@@ -487,7 +487,7 @@ static void test_large(void)
 
 /* All sites get the settings of site 0, whichever joins first. Also with many runs and with the
  * longest name. */
-static void test_settings(void)
+TEST(settings)
 {
     static char name[COHORT__NAME_BYTES_MAX + 1];
     static unsigned char mine[COHORT__SETTINGS_BYTES_MAX], others[COHORT__SETTINGS_BYTES_MAX + 1];
@@ -561,7 +561,7 @@ static void withdraw(const char *name, uint32_t source, uint32_t site, uint32_t 
 }
 
 /* A site waits no longer, and the programs of some localities have returned. */
-static void test_withdraw(void)
+TEST(withdraw)
 {
     begin();
     join("a", 1, 1, 4);
@@ -588,7 +588,7 @@ static void test_withdraw(void)
 
 /* A program tries again and again, and one site does not come. When it does, it is told of some
  * attempts, and then belongs to the one that waits. */
-static void test_in_vain(void)
+TEST(in_vain)
 {
     enum { ATTEMPTS = 100, KEPT = 8 };
     begin();
@@ -609,7 +609,7 @@ static void test_in_vain(void)
 }
 
 /* More sites than there is memory for. All of them are refused; a later creation is as ever. */
-static void test_too_many_sites(void)
+TEST(too_many_sites)
 {
     if (!has_limits)
         return;
@@ -723,7 +723,7 @@ static uint32_t check_failures(const uint32_t num_sites[MEMORY_SITES], bool is_w
     }
 }
 
-static void test_no_memory(void)
+TEST(no_memory)
 {
     const uint32_t same[MEMORY_SITES] = {4, 4, 4, 4}, larger[MEMORY_SITES] = {2, 4, 4, 4};
     /* The sites, their terms, settings, the list of localities, and the map's letter in parts. */
@@ -732,7 +732,7 @@ static void test_no_memory(void)
 }
 
 /* Messages that no correct locality sends change nothing. */
-static void test_bogus(void)
+TEST(bogus)
 {
     begin();
     leave("a", 0, 0, 1);
@@ -784,7 +784,7 @@ static void join_in_view(const char *name, uint32_t source, uint32_t site, uint3
 
 /* What is pending is forgotten, and joins of those who have not heard of the death are dropped: all
  * of these end where they wait. */
-static void test_death_ends_pending(void)
+TEST(death_ends_pending)
 {
     begin();
     join("a", 1, 0, 3);
@@ -804,7 +804,7 @@ static void test_death_ends_pending(void)
 }
 
 /* The joins of the former view failed, so those of the next one must not get that failure. */
-static void test_death_ends_failed(void)
+TEST(death_ends_failed)
 {
     begin();
     join("a", 1, 0, 3);
@@ -822,7 +822,7 @@ static void test_death_ends_failed(void)
 
 /* The dead one's sites have left: the instance ends with the last one that lives, or with its
  * death. */
-static void test_dead_have_left(void)
+TEST(dead_have_left)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
     begin();
@@ -861,7 +861,7 @@ static void join_child(uint32_t source, uint32_t site)
 
 /* A child comes alive after the death of one that had joined: the others have joined, too, before
  * they heard of it. They leave it at once, and nobody waits for the dead one. */
-static void test_child_of_dead(void)
+TEST(child_of_dead)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
     begin();
@@ -915,7 +915,7 @@ static void gather(uint64_t of, uint32_t source, uint32_t site, uint32_t num_sit
 
 /* A gathering fails when a site that has not joined has left by itself, but not because of the
  * dead, and not for one that has joined. It is forgotten with the instance. */
-static void test_gathering(void)
+TEST(gathering)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
     begin();
@@ -944,7 +944,7 @@ static void test_gathering(void)
 }
 
 /* What has failed for some stays so for those who come later and know of another death. */
-static void test_gathering_failed_before(void)
+TEST(gathering_failed_before)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
     begin();
@@ -972,7 +972,7 @@ static void test_gathering_failed_before(void)
 /* One that has failed, and that all have joined by now, one of whom has died: that one's letter was
  * read, and who joins last has not heard of the death, so it comes again before it hears that this
  * has failed. */
-static void test_gathering_failed_for_dead(void)
+TEST(gathering_failed_for_dead)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
     const char name[] = {'g', 0, which, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -996,7 +996,7 @@ static void test_gathering_failed_for_dead(void)
 }
 
 /* The same if the last one dies, which ends several names at once. */
-static void test_gathering_of_dead(void)
+TEST(gathering_of_dead)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
     begin();
@@ -1014,7 +1014,7 @@ static void test_gathering_of_dead(void)
 }
 
 /* A healthy communicator is divided while others die. Those of the dead one end where they wait. */
-static void test_children_stay(void)
+TEST(children_stay)
 {
     struct cohort__list outbox;
     struct cohort__registry_request request = {
@@ -1035,7 +1035,7 @@ static void test_children_stay(void)
 }
 
 /* All get the AND of the values, nothing stays, and the name may be used at once. */
-static void test_agreement(void)
+TEST(agreement)
 {
     struct cohort__list outbox;
     struct cohort__registry_request request = {
@@ -1081,7 +1081,7 @@ static void check_revoked(uint32_t index, uint32_t rank, uint64_t instance, uint
 }
 
 /* All are told of the first one. Who comes later is told, too, and so is who is too late. */
-static void test_revoke(void)
+TEST(revoke)
 {
     begin();
     join("a", 1, 0, 2);
@@ -1103,40 +1103,4 @@ static void test_revoke(void)
     CHECK_INT(num_notes, 1);
     check_revoked(0, 1, instance, 0);
     end();
-}
-
-static const struct test_case cases[] = {
-    {"join_and_leave", test_join_and_leave},
-    {"reuse", test_reuse},
-    {"too_many_sites", test_too_many_sites},
-    {"no_memory", test_no_memory},
-    {"withdraw", test_withdraw},
-    {"in_vain", test_in_vain},
-    {"duplicate", test_duplicate},
-    {"mismatch", test_mismatch},
-    {"cannot_join", test_cannot_join},
-    {"other_number", test_other_number},
-    {"late_and_larger", test_late_and_larger},
-    {"runs", test_runs},
-    {"many_runs", test_many_runs},
-    {"scattered", test_scattered},
-    {"large", test_large},
-    {"settings", test_settings},
-    {"bogus", test_bogus},
-    {"death_ends_pending", test_death_ends_pending},
-    {"death_ends_failed", test_death_ends_failed},
-    {"dead_have_left", test_dead_have_left},
-    {"child_of_dead", test_child_of_dead},
-    {"children_stay", test_children_stay},
-    {"gathering", test_gathering},
-    {"gathering_failed_before", test_gathering_failed_before},
-    {"gathering_failed_for_dead", test_gathering_failed_for_dead},
-    {"gathering_of_dead", test_gathering_of_dead},
-    {"agreement", test_agreement},
-    {"revoke", test_revoke},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

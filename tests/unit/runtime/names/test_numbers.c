@@ -11,7 +11,7 @@ enum { SIZE = 5, LIMIT = 1003, STEPS = 200000 };
 static const uint32_t users[] = {1, 4, 6};
 
 /* Each home has numbers of its own, and all numbers below the limit belong to one. */
-static void test_own(void)
+TEST(own)
 {
     bool is_lent[LIMIT] = {false};
     uint32_t num = 0;
@@ -30,7 +30,7 @@ static void test_own(void)
 }
 
 /* A home beyond the limit has none. */
-static void test_none(void)
+TEST(none)
 {
     struct cohort__numbers numbers;
     cohort__numbers_init(&numbers, 7, 10, 7);
@@ -48,7 +48,7 @@ struct loan {
 };
 
 /* Numbers are lent and given back in any order. Never one that is lent, and the lowest free one. */
-static void test_random(void)
+TEST(random)
 {
     enum { RANK = 3, MOST = LIMIT / SIZE + 1 };
     struct cohort__random random;
@@ -87,7 +87,7 @@ static void test_random(void)
 }
 
 /* The dead give all back, whether others still have it or not. */
-static void test_died(void)
+TEST(died)
 {
     struct cohort__numbers numbers;
     cohort__numbers_init(&numbers, 0, 1, 4);
@@ -106,11 +106,4 @@ static void test_died(void)
     cohort__numbers_return(&numbers, 1, 0, 6);
     CHECK_INT(cohort__numbers_lend(&numbers, 8, users, 1), 0);
     cohort__numbers_fini(&numbers);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"own", test_own}, {"none", test_none}, {"random", test_random}, {"died", test_died}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -48,7 +48,7 @@ static unsigned char *alloc(size_t bytes)
     return block;
 }
 
-static void test_block(void)
+TEST(block)
 {
     uint64_t offset;
     unsigned char byte, local = 0;
@@ -71,7 +71,7 @@ static void test_block(void)
     end(0);
 }
 
-static void test_left_over(void)
+TEST(left_over)
 {
     begin(LIMIT);
     memset(alloc(3 * PAGE), 1, 3 * PAGE);
@@ -81,7 +81,7 @@ static void test_left_over(void)
     end(0);
 }
 
-static void test_huge(void)
+TEST(huge)
 {
     begin(LIMIT);
     unsigned char *small = alloc(1), *large = alloc(COHORT__HEAP_HUGE),
@@ -96,7 +96,7 @@ static void test_huge(void)
     end(0);
 }
 
-static void test_limit(void)
+TEST(limit)
 {
     void *none = NULL;
     begin(LIMIT);
@@ -112,7 +112,7 @@ static void test_limit(void)
 }
 
 /* Whoever uses memory that was given back ends, and reads nothing else. */
-static void test_given_back(void)
+TEST(given_back)
 {
     int status;
     begin(LIMIT);
@@ -155,7 +155,7 @@ static void check_and_free(struct block *block)
 }
 
 /* Blocks come and go in any order, each keeps what is in it, and in the end all is one again. */
-static void test_random(void)
+TEST(random)
 {
     enum { NUM = 40 };
     struct block blocks[NUM] = {{0}};
@@ -178,7 +178,7 @@ static void test_random(void)
 }
 
 /* Many blocks, every other one of which is given back, so that there are as many gaps. */
-static void test_many(void)
+TEST(many)
 {
     enum { NUM = 20000 };
     unsigned char **blocks = malloc(NUM * sizeof(*blocks));
@@ -193,14 +193,4 @@ static void test_many(void)
         CHECK(cohort__heap_free(&heap, blocks[i]));
     free(blocks);
     end(0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"block", test_block}, {"left over", test_left_over},   {"huge", test_huge},
-        {"limit", test_limit}, {"given back", test_given_back}, {"random", test_random},
-        {"many", test_many},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

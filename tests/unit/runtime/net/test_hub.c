@@ -53,7 +53,7 @@ static uint64_t id_of(const struct cohort__hub *hub)
     return head_of(hub).id;
 }
 
-static void test_create(void)
+TEST(create)
 {
     struct cohort__hub *none = NULL;
     int before = num_descriptors();
@@ -75,7 +75,7 @@ static void test_create(void)
 }
 
 /* No process can truncate memory that others have mapped, nor make it writable for itself. */
-static void test_sealed(void)
+TEST(sealed)
 {
     struct cohort__hub *hub = create(3);
     struct stat stat;
@@ -105,7 +105,7 @@ static void doorbells_at(int *doorbells, int first, uint32_t size)
         doorbells[slot] = first + 1 + (int)slot;
 }
 
-static void test_adopt(void)
+TEST(adopt)
 {
     int before = num_descriptors(), doorbells[4];
     struct cohort__hub *hub = create(4), *adopted = NULL;
@@ -130,7 +130,7 @@ static void expect_no_hub(uint32_t size)
     CHECK(!none);
 }
 
-static void test_adopt_wrong(void)
+TEST(adopt_wrong)
 {
     int before = num_descriptors();
     put_at(create(4), FIRST);
@@ -151,7 +151,7 @@ static void test_adopt_wrong(void)
 }
 
 /* Memory that can be truncated after the check is no hub, however correct it is now. */
-static void test_adopt_unsealed(void)
+TEST(adopt_unsealed)
 {
     int before = num_descriptors();
     struct cohort__hub *hub = create(4);
@@ -167,7 +167,7 @@ static void test_adopt_unsealed(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_inherit(void)
+TEST(inherit)
 {
     int before = num_descriptors();
     struct cohort__hub *hub = create(2);
@@ -185,7 +185,7 @@ static void test_inherit(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_inherit_wrong(void)
+TEST(inherit_wrong)
 {
     static const char *const texts[] = {
         "",       "100",          "100 ",          "x 2",
@@ -268,7 +268,7 @@ static void with_few_descriptors(void)
     cohort__hub_destroy(create(8));
 }
 
-static void test_limits(void)
+TEST(limits)
 {
     in_child(with_soft_limit);
     in_child(with_hard_limit);
@@ -276,7 +276,7 @@ static void test_limits(void)
 }
 
 /* The most slots possible. The size of the memory is what it would be if all of it were used. */
-static void test_large(void)
+TEST(large)
 {
     struct rlimit now;
     CHECK_INT(getrlimit(RLIMIT_NOFILE, &now), 0);
@@ -286,21 +286,4 @@ static void test_large(void)
     CHECK_INT(num_descriptors(), before + 1 + (int)size);
     cohort__hub_destroy(hub);
     CHECK_INT(num_descriptors(), before);
-}
-
-static const struct test_case cases[] = {
-    {"create", test_create},
-    {"sealed", test_sealed},
-    {"adopt", test_adopt},
-    {"adopt_wrong", test_adopt_wrong},
-    {"adopt_unsealed", test_adopt_unsealed},
-    {"inherit", test_inherit},
-    {"inherit_wrong", test_inherit_wrong},
-    {"limits", test_limits},
-    {"large", test_large},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

@@ -70,7 +70,7 @@ static struct order order_of(uint64_t seed)
     return order;
 }
 
-static void test_order(void)
+TEST(order)
 {
     struct order fifo = order_of(0);
     unsigned num_moved = 0;
@@ -91,7 +91,7 @@ static void test_order(void)
     CHECK(memcmp(&one, &other, sizeof one) != 0);
 }
 
-static void test_again(void)
+TEST(again)
 {
     open_hub(7);
     unsigned num_again = 0;
@@ -110,7 +110,7 @@ static void test_again(void)
     close_hub();
 }
 
-static void test_fetch(void)
+TEST(fetch)
 {
     static unsigned char source[100000];
     static unsigned char target[100000];
@@ -141,7 +141,7 @@ static void test_fetch(void)
     }
 }
 
-static void test_cut(void)
+TEST(cut)
 {
     for (uint64_t seed = 0; seed < 3; seed++) {
         unsigned char byte = 1;
@@ -167,7 +167,7 @@ static void test_cut(void)
     }
 }
 
-static void test_remove(void)
+TEST(remove)
 {
     char byte = 1;
     struct iovec part = {&byte, 1};
@@ -182,7 +182,7 @@ static void test_remove(void)
     close_hub();
 }
 
-static void test_addresses(void)
+TEST(addresses)
 {
     open_hub(0);
     struct cohort__net *net = stations[0].net;
@@ -204,7 +204,7 @@ static void test_addresses(void)
 }
 
 /* Destroyed with everything still in use. The address sanitizer detects leaks. */
-static void test_destroy(void)
+TEST(destroy)
 {
     static unsigned char data[1000];
     void *region;
@@ -233,7 +233,7 @@ static void *send_later(void *arg)
     return NULL;
 }
 
-static void test_arm(void)
+TEST(arm)
 {
     open_hub(0);
     for (int i = 0; i < 200; i++) {
@@ -263,7 +263,7 @@ static void *send_many(void *arg)
     return NULL;
 }
 
-static void test_threads(void)
+TEST(threads)
 {
     pthread_t threads[3];
     open_hub(5);
@@ -274,15 +274,4 @@ static void test_threads(void)
     for (int i = 0; i < 3; i++)
         CHECK_INT(pthread_join(threads[i], NULL), 0);
     close_hub();
-}
-
-static const struct test_case cases[] = {
-    {"order", test_order},     {"again", test_again},   {"fetch", test_fetch},
-    {"cut", test_cut},         {"remove", test_remove}, {"addresses", test_addresses},
-    {"destroy", test_destroy}, {"arm", test_arm},       {"threads", test_threads},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

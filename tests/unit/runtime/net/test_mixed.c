@@ -91,7 +91,7 @@ static void check_pattern(struct station *station, const struct cohort__net_mess
         CHECK(message->data[i] == pattern(i));
 }
 
-static void test_messages(void)
+TEST(messages)
 {
     enum { NUM = 50 };
     open_all();
@@ -122,7 +122,7 @@ static void test_messages(void)
     close_all();
 }
 
-static void test_fetch(void)
+TEST(fetch)
 {
     static unsigned char source[BLOCK], target[NUM_ENDS][BLOCK];
     for (size_t i = 0; i < BLOCK; i++)
@@ -155,7 +155,7 @@ static void test_fetch(void)
     close_all();
 }
 
-static void test_unknown(void)
+TEST(unknown)
 {
     char byte = 1;
     struct iovec part = {&byte, 1};
@@ -191,7 +191,7 @@ static void expect_bad(const void *address, size_t bytes, const char *why)
               COHORT__NET_DEAD);
 }
 
-static void test_addresses(void)
+TEST(addresses)
 {
     open_all();
     const struct cohort__net *near = stations[1].net, *far = stations[2].net;
@@ -232,7 +232,7 @@ static void *send_one(void *arg)
     return NULL;
 }
 
-static void test_sleep(void)
+TEST(sleep)
 {
     open_all();
     for (unsigned long round = 0; round < 100; round++) {
@@ -268,7 +268,7 @@ static void try_near(struct station *station, cohort_status status)
     attempt->regions[1] = NULL;
 }
 
-static void test_destroy(void)
+TEST(destroy)
 {
     static unsigned char source[BLOCK], target[BLOCK];
     void *region;
@@ -290,7 +290,7 @@ static void test_destroy(void)
 
 /* What was sent to another host leaves with the next progress, after however many that found
  * nothing there. */
-static void test_after_long(void)
+TEST(after_long)
 {
     enum { ROUNDS = 8, NUM = 10, LONG = 300 };
     static const unsigned char byte = 1;
@@ -309,15 +309,4 @@ static void test_after_long(void)
         station_until(b, &b->num_messages, 1 + (round + 1) * NUM);
     }
     close_all();
-}
-
-static const struct test_case cases[] = {
-    {"messages", test_messages},     {"fetch", test_fetch}, {"unknown", test_unknown},
-    {"addresses", test_addresses},   {"sleep", test_sleep}, {"destroy", test_destroy},
-    {"after_long", test_after_long},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

@@ -24,7 +24,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/net/ofi_ends.h"
 
-static void test_messages(void)
+TEST(messages)
 {
     static unsigned char data[16382];
     static unsigned char got[16384];
@@ -57,7 +57,7 @@ static void collect(struct station *station, const struct cohort__net_message *m
 }
 
 /* Many more are retained than buffers are posted. */
-static void test_retain(void)
+TEST(retain)
 {
     enum { NUM = 500 };
     static struct cohort__net_message *kept[NUM];
@@ -125,7 +125,7 @@ static void stop_time(struct station *station)
 }
 
 /* Of many messages in one turn only the first ones go alone, and long ones. */
-static void test_batches(void)
+TEST(batches)
 {
     struct station a;
     struct station b;
@@ -157,7 +157,7 @@ static void test_batches(void)
 }
 
 /* What was accepted still goes out when the end is destroyed at once. */
-static void test_batch_at_the_end(void)
+TEST(batch_at_the_end)
 {
     struct station a;
     struct station b;
@@ -175,7 +175,7 @@ static void test_batch_at_the_end(void)
 }
 
 /* The batch of a peer that is removed, or that is the only thing left to do, does no harm. */
-static void test_batch_to_nobody(void)
+TEST(batch_to_nobody)
 {
     struct station a;
     struct station b;
@@ -239,7 +239,7 @@ static struct cohort__ofi *open_with_batch(struct station *a, struct station *b,
 }
 
 /* What the provider refuses while the end is being destroyed is tried again, but not for ever. */
-static void test_batch_refused_at_the_end(void)
+TEST(batch_refused_at_the_end)
 {
     for (int how = 0; how < 2; how++) {
         struct station a;
@@ -255,7 +255,7 @@ static void test_batch_refused_at_the_end(void)
 }
 
 /* A batch that is refused goes later, and all that comes meanwhile goes after it. */
-static void test_batch_refused(void)
+TEST(batch_refused)
 {
     struct station a;
     struct station b;
@@ -274,7 +274,7 @@ static void test_batch_refused(void)
 }
 
 /* As in test_ended_twice, but the send is a batch. */
-static void test_batch_ended(void)
+TEST(batch_ended)
 {
     struct station a;
     struct station b;
@@ -289,7 +289,7 @@ static void test_batch_ended(void)
 
 /* However a late batch leaves, nothing waits for 50 times as long. A short message takes it
  * along. */
-static void test_batch_late(void)
+TEST(batch_late)
 {
     static const uint64_t age = UINT64_C(5000000000);
     for (int how = 0; how < 3; how++) {
@@ -315,7 +315,7 @@ static void ignore_writable(void *context, uint32_t peer)
 }
 
 /* Peers that don't take their batches leave enough sends for the others. */
-static void test_batches_hung(void)
+TEST(batches_hung)
 {
     enum { NUM_HUNG = COHORT__OFI_NUM_SENDS + 10 };
     struct station a;
@@ -348,7 +348,7 @@ static void test_batches_hung(void)
 }
 
 /* A batch that another thread has begun is the only thing left to do: the loop must not sleep. */
-static void test_batch_keeps_awake(void)
+TEST(batch_keeps_awake)
 {
     struct station a;
     struct station b;
@@ -372,7 +372,7 @@ static void test_batch_keeps_awake(void)
 
 /* The sender is much faster than the receiver, and there is no flow control. Nothing is lost or
  * changed. */
-static void test_flood(void)
+TEST(flood)
 {
     enum { NUM = 100000 };
     struct station a;
@@ -398,7 +398,7 @@ static void test_flood(void)
     cohort__net_destroy(a.net);
 }
 
-static void test_echo(void)
+TEST(echo)
 {
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
@@ -413,7 +413,7 @@ static void test_echo(void)
 }
 
 /* Dead before anything was sent, and dead after the connection was used and idle. */
-static void test_kill_idle(void)
+TEST(kill_idle)
 {
     for (int used = 0; used < 2; used++) {
         struct station a;
@@ -434,7 +434,7 @@ static void test_kill_idle(void)
 }
 
 /* A peer that lives but is not driven must not be regarded as dead. */
-static void test_stopped_peer(void)
+TEST(stopped_peer)
 {
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
@@ -454,7 +454,7 @@ static void test_stopped_peer(void)
     cohort__net_destroy(a.net);
 }
 
-static void test_remove(void)
+TEST(remove)
 {
     struct station a;
     struct station b;
@@ -477,7 +477,7 @@ static void test_remove(void)
 }
 
 /* Both ends connect to each other at the same time. */
-static void test_crossing(void)
+TEST(crossing)
 {
     for (int round = 0; round < 20; round++) {
         struct station a;
@@ -540,7 +540,7 @@ static void try_to_send(struct station *station, bool *is_sent)
 /* Two ends connect to each other at the same time, after another peer has ended. In this order of
  * events the providers net and tcp close the connection that the other end has just been told of:
  * what it has sent by then is lost, though it was a success. */
-static void test_crossing_after_end(void)
+TEST(crossing_after_end)
 {
     for (int num_turns = 0; num_turns < 4; num_turns++) {
         struct station x, y;
@@ -574,7 +574,7 @@ static void test_crossing_after_end(void)
     }
 }
 
-static void test_addresses(void)
+TEST(addresses)
 {
     struct station a;
     unsigned char address[128];
@@ -596,7 +596,7 @@ static void test_addresses(void)
     cohort__net_destroy(a.net);
 }
 
-static void test_bad_settings(void)
+TEST(bad_settings)
 {
     struct station station = {0};
     struct cohort__net_handlers handlers = station_handlers(&station);
@@ -628,7 +628,7 @@ static void test_bad_settings(void)
 
 /* Bound to the requested address. A peer is known to be on this host only if it has the same
  * address. */
-static void test_local_address(void)
+TEST(local_address)
 {
     struct station a = {0};
     struct cohort__net_handlers handlers = station_handlers(&a);
@@ -647,7 +647,7 @@ static void test_local_address(void)
 }
 
 /* Native tcp: sound from 1.18.1 on, and called net in 1.17. */
-static void test_provider(void)
+TEST(provider)
 {
     const struct cohort__ofi_library *library;
     CHECK_TEXT(cohort__ofi_library_provider(FI_VERSION(1, 16), 1), "tcp;ofi_rxm");
@@ -667,7 +667,7 @@ static void test_provider(void)
 }
 
 /* Libraries that libfabric loads catch signals. The program's signal handlers stay as they are. */
-static void test_signals(void)
+TEST(signals)
 {
     struct station a;
     ofi_end_open(&a, 0);
@@ -720,7 +720,7 @@ static int pelted_main(void)
 }
 
 /* These libraries don't get the signals in the meantime either. */
-static void test_signals_while_loading(void)
+TEST(signals_while_loading)
 {
     int status;
     pid_t pid = fork();
@@ -743,7 +743,7 @@ static uint64_t cpu_ns(void)
 }
 
 /* Once it is connected and quiet, waiting takes no CPU time. A message ends the wait. */
-static void test_idle(void)
+TEST(idle)
 {
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
@@ -829,7 +829,7 @@ static void check_rest(struct station *station)
 
 /* Strangers that say nothing take no descriptor. Those that say too little, or that leave, lose
  * their descriptors. After that the end is idle again, and its peer can still reach it. */
-static void test_strangers(void)
+TEST(strangers)
 {
     enum { NUM = 20 };
     int silent[NUM];
@@ -863,7 +863,7 @@ static void test_strangers(void)
 }
 
 /* What ofi_rxm reports when a stranger has sent this to it: a send ends a second time. */
-static void test_ended_twice(void)
+TEST(ended_twice)
 {
     struct station a;
     struct station b;
@@ -899,7 +899,7 @@ static ssize_t read_too_much(struct fid_cq *cq, void *buffer, size_t num)
 }
 
 /* The length that the provider tells is compared with the buffer's before anything is read. */
-static void test_length(void)
+TEST(length)
 {
     struct station a;
     struct station b;
@@ -938,7 +938,7 @@ static void send_raw(struct station *station, const void *data, size_t bytes)
 
 /* What is no packet, and what is longer than a receive's buffer, is told with what it begins with,
  * as far as the provider has written it, and with nothing of an earlier message. */
-static void test_broken(void)
+TEST(broken)
 {
     static unsigned char data[COHORT__OFI_MAX_PACKET + 1];
     static const size_t sizes[] = {1, 200, sizeof data};
@@ -962,7 +962,7 @@ static void test_broken(void)
 
 /* Who is not answered asks again. A stranger that asks or answers does no harm, and what looks like
  * that only is told. */
-static void test_hello(void)
+TEST(hello)
 {
     static const unsigned char stranger[] = {99, 0, 0, 0, 3, 0, 0, 0};
     static const unsigned char nonsense[] = {0, 0, 0, 0, 4, 0, 0, 0};
@@ -1062,7 +1062,7 @@ static void send_until_over(struct station *a, struct station *b, bool is_from_b
 }
 
 /* The provider fails to send what asks, or what answers: a few times, and then too often. */
-static void test_hello_failed(void)
+TEST(hello_failed)
 {
     static const struct {
         bool is_answer;
@@ -1087,7 +1087,7 @@ static void test_hello_failed(void)
 }
 
 /* Who has answered is there, however many answers to it fail: it asks again. */
-static void test_answers_failed(void)
+TEST(answers_failed)
 {
     struct station a;
     struct station b;
@@ -1102,7 +1102,7 @@ static void test_answers_failed(void)
 
 /* Connects to a peer that is blocked, from an end that blocks. Neither end spins, and neither is
  * lost. */
-static void test_idle_connect(void)
+TEST(idle_connect)
 {
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
@@ -1141,7 +1141,7 @@ static void *send_many(void *arg)
     return NULL;
 }
 
-static void test_threads(void)
+TEST(threads)
 {
     struct station a;
     struct station b;
@@ -1164,7 +1164,7 @@ static void *send_once(void *arg)
 }
 
 /* The sender is on one thread and the loop is blocked on another, as with several workers. */
-static void test_threads_blocked(void)
+TEST(threads_blocked)
 {
     struct station a;
     struct station b;
@@ -1185,7 +1185,7 @@ static void test_threads_blocked(void)
 }
 
 /* What is sent just before the end is destroyed still arrives. */
-static void test_destroy_after_send(void)
+TEST(destroy_after_send)
 {
     for (int i = 0; i < 5; i++) {
         struct station a;
@@ -1212,7 +1212,7 @@ static int stay(struct fid *fid)
 }
 
 /* A provider that does not close its endpoint must not keep the program from ending. */
-static void test_stuck_in_close(void)
+TEST(stuck_in_close)
 {
     static struct cohort__ofi *ofi; /* static, since the provider may still use it */
     struct station station;
@@ -1226,51 +1226,11 @@ static void test_stuck_in_close(void)
     CHECK_INT(sem_wait(&is_stuck), 0);
 }
 
-static const struct test_case cases[] = {
-    {"bad_settings", test_bad_settings},
-    {"local_address", test_local_address},
-    {"provider", test_provider},
-    {"messages", test_messages},
-    {"crossing", test_crossing},
-    {"crossing_after_end", test_crossing_after_end},
-    {"batches", test_batches},
-    {"batch_at_the_end", test_batch_at_the_end},
-    {"batch_to_nobody", test_batch_to_nobody},
-    {"batch_keeps_awake", test_batch_keeps_awake},
-    {"batch_refused_at_the_end", test_batch_refused_at_the_end},
-    {"batch_refused", test_batch_refused},
-    {"batch_ended", test_batch_ended},
-    {"batch_late", test_batch_late},
-    {"batches_hung", test_batches_hung},
-    {"retain", test_retain},
-    {"echo", test_echo},
-    {"flood", test_flood},
-    {"kill_idle", test_kill_idle},
-    {"stopped_peer", test_stopped_peer},
-    {"remove", test_remove},
-    {"addresses", test_addresses},
-    {"signals", test_signals},
-    {"signals_while_loading", test_signals_while_loading},
-    {"idle", test_idle},
-    {"strangers", test_strangers},
-    {"ended_twice", test_ended_twice},
-    {"length", test_length},
-    {"broken", test_broken},
-    {"hello", test_hello},
-    {"hello_failed", test_hello_failed},
-    {"answers_failed", test_answers_failed},
-    {"idle_connect", test_idle_connect},
-    {"threads", test_threads},
-    {"threads_blocked", test_threads_blocked},
-    {"destroy_after_send", test_destroy_after_send},
-    {"stuck_in_close", test_stuck_in_close},
-};
-
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "peer") == 0)
         return ofi_peer_main();
     if (argc == 2 && strcmp(argv[1], "pelted") == 0)
         return pelted_main();
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
+    return tests_run(argc, argv);
 }

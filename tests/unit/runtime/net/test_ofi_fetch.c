@@ -33,7 +33,7 @@ static size_t big_bytes(void)
     return (text ? strtoul(text, NULL, 10) : 64) * MIB;
 }
 
-static void test_fetch(void)
+TEST(fetch)
 {
     struct station a;
     ofi_end_open(&a, 0);
@@ -56,7 +56,7 @@ static void test_fetch(void)
     cohort__net_destroy(a.net);
 }
 
-static void test_fetch_outside(void)
+TEST(fetch_outside)
 {
     static unsigned char source[1000];
     static unsigned char target[1000];
@@ -87,7 +87,7 @@ static bool expects(const struct station *station, uint64_t until)
 }
 
 /* While a block is exposed, or is being fetched, something is expected, but not for ever. */
-static void test_expects(void)
+TEST(expects)
 {
     static unsigned char source[1000], target[1000];
     struct station a;
@@ -109,7 +109,7 @@ static void test_expects(void)
 
 /* The peer is killed while fetches are under way. They all end, `unreachable` is reported once, and
  * then sends are answered with DEAD. */
-static void test_kill_in_transfer(void)
+TEST(kill_in_transfer)
 {
     enum { PIECES = 64 };
     for (int round = 0; round < 5; round++) {
@@ -162,7 +162,7 @@ static void call_on_cancelled(struct station *station, cohort_status status)
 }
 
 /* With fetches under way and messages not released. */
-static void test_destroy(void)
+TEST(destroy)
 {
     static unsigned char target[PIECE];
     struct station a;
@@ -187,7 +187,7 @@ static void test_destroy(void)
 
 /* A peer on another host may stop without any sign. Its fetches end when it is removed. An address
  * different from ours stands for another host. */
-static void test_silent_host(void)
+TEST(silent_host)
 {
     static unsigned char target[PIECE];
     struct station a;
@@ -219,18 +219,9 @@ static void test_silent_host(void)
     cohort__net_destroy(a.net);
 }
 
-static const struct test_case cases[] = {
-    {"fetch", test_fetch},
-    {"fetch_outside", test_fetch_outside},
-    {"expects", test_expects},
-    {"kill_in_transfer", test_kill_in_transfer},
-    {"silent_host", test_silent_host},
-    {"destroy", test_destroy},
-};
-
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "peer") == 0)
         return ofi_peer_main();
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
+    return tests_run(argc, argv);
 }

@@ -49,7 +49,7 @@ static void check(const struct cohort__packet *packet, size_t bytes, const size_
     free(copy);
 }
 
-static void test_random(void)
+TEST(random)
 {
     struct cohort__random random;
     cohort__random_init(&random, 7);
@@ -78,7 +78,7 @@ static void test_random(void)
 }
 
 /* What just fits, and one byte more. */
-static void test_room(void)
+TEST(room)
 {
     static unsigned char data[CAPACITY];
     struct cohort__packet packet;
@@ -103,7 +103,7 @@ static void test_room(void)
 }
 
 /* What an outsider sends: it is refused, or read without leaving it. */
-static void test_rubbish(void)
+TEST(rubbish)
 {
     struct cohort__random random;
     cohort__random_init(&random, 11);
@@ -143,7 +143,7 @@ static void refuse(const char *data, size_t bytes)
     CHECK(!cohort__packet_reader_init(&reader, (const unsigned char *)data, bytes));
 }
 
-static void test_refused(void)
+TEST(refused)
 {
     refuse("", 0);
     refuse("\1", 1);
@@ -153,15 +153,4 @@ static void test_refused(void)
     refuse("\1\0\0\0\2\0", 6);     /* a length, and not the byte */
     refuse("x\0\0\0\0\2\0", 7);    /* a byte that no message has */
     refuse("\377\377\377\377", 4); /* too many */
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"random", test_random},
-        {"room", test_room},
-        {"rubbish", test_rubbish},
-        {"refused", test_refused},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

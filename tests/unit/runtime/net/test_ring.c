@@ -72,7 +72,7 @@ static bool get(struct cohort__ring_reader *reader, uint32_t number, size_t byte
 }
 
 /* Every size, wrapping around several times, so from all positions. */
-static void test_sizes(void)
+TEST(sizes)
 {
     struct ends ends;
     uint32_t number = 0;
@@ -90,7 +90,7 @@ static void test_sizes(void)
 }
 
 /* The largest record fits into an empty ring, wherever that ring begins. */
-static void test_largest(void)
+TEST(largest)
 {
     struct ends ends;
     open_ring(&ends);
@@ -110,7 +110,7 @@ static void test_largest(void)
     close_ring(&ends);
 }
 
-static void test_full(void)
+TEST(full)
 {
     struct ends ends;
     open_ring(&ends);
@@ -138,7 +138,7 @@ static void test_full(void)
 
 /* If a writer dies before it publishes, it leaves no record. This is also true if it has already
  * marked the end of the ring as skipped. */
-static void test_unpublished(void)
+TEST(unpublished)
 {
     struct ends ends;
     bool is_broken = false;
@@ -179,7 +179,7 @@ static void expect_broken(struct ends *ends, uint32_t lines, uint32_t bytes)
     CHECK(is_broken);
 }
 
-static void test_broken(void)
+TEST(broken)
 {
     struct ends ends;
     open_ring(&ends);
@@ -219,7 +219,7 @@ static void *write_all(void *arg)
     return NULL;
 }
 
-static void test_threads(void)
+TEST(threads)
 {
     struct ends ends;
     struct cohort__random random;
@@ -239,15 +239,4 @@ static void test_threads(void)
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK(cohort__ring_is_empty(&ends.reader));
     close_ring(&ends);
-}
-
-static const struct test_case cases[] = {
-    {"sizes", test_sizes},   {"largest", test_largest},
-    {"full", test_full},     {"unpublished", test_unpublished},
-    {"broken", test_broken}, {"threads", test_threads},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

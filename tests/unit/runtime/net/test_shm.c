@@ -28,7 +28,7 @@ static void check_size(struct station *station, const struct cohort__net_message
     ++*next;
 }
 
-static void test_sizes(void)
+TEST(sizes)
 {
     size_t next = 0;
     shm_ends_open(2, COHORT__SHM_STREAM);
@@ -62,7 +62,7 @@ static void check_source(struct station *station, const struct cohort__net_messa
                               message->bytes - sizeof header));
 }
 
-static void test_five(void)
+TEST(five)
 {
     enum { NUM = 300 };
     static uint32_t next[SHM_MAX_ENDS][SHM_MAX_ENDS];
@@ -94,7 +94,7 @@ static void test_five(void)
     shm_ends_close();
 }
 
-static void test_again(void)
+TEST(again)
 {
     shm_ends_open(3, COHORT__SHM_STREAM);
     for (size_t bytes = 0; bytes <= COHORT__SHM_MAX_MESSAGE; bytes += 520) {
@@ -136,7 +136,7 @@ static void *ping_pong(void *arg)
     return NULL;
 }
 
-static void test_ping_pong(void)
+TEST(ping_pong)
 {
     pthread_t thread;
     shm_ends_open(2, COHORT__SHM_STREAM);
@@ -150,7 +150,7 @@ static void test_ping_pong(void)
 
 /* One thread sleeps while another finds the ring full. The end that reads the ring wakes the first
  * thread. */
-static void test_again_asleep(void)
+TEST(again_asleep)
 {
     struct shm_sleeper sleeper = {.station = &shm_stations[0]};
     pthread_t thread;
@@ -174,7 +174,7 @@ static void test_again_asleep(void)
 
 /* A writer's request for room is seen only when everything has been read. Its two stores may arrive
  * late, so the test makes them by hand. */
-static void test_room_seen_late(void)
+TEST(room_seen_late)
 {
     shm_ends_open(2, COHORT__SHM_STREAM);
     shm_ends_fill(0, 1, 4000);
@@ -192,7 +192,7 @@ static void test_room_seen_late(void)
 
 /* Peers ---------------------------------------------------------------------------------------- */
 
-static void test_remove(void)
+TEST(remove)
 {
     char byte = 1;
     struct iovec part = {&byte, 1};
@@ -227,7 +227,7 @@ static void expect_bad(const void *address, size_t bytes, const char *why)
     CHECK_CONTAINS(cohort_error_message(), why);
 }
 
-static void test_addresses(void)
+TEST(addresses)
 {
     shm_ends_open(2, COHORT__SHM_STREAM);
     struct cohort__hub *first = shm_hub;
@@ -268,7 +268,7 @@ static void test_addresses(void)
 
 /* An end that is called by a slot that it does not know yet gets the message when that peer is
  * added. */
-static void test_early_call(void)
+TEST(early_call)
 {
     char byte = 1;
     CHECK_INT(cohort__hub_create(&shm_hub, 2), COHORT_OK);
@@ -290,7 +290,7 @@ static void test_early_call(void)
 }
 
 /* Nothing of the previous owners of the slots is visible. */
-static void test_epochs(void)
+TEST(epochs)
 {
     static unsigned char source[MIB], target[MIB];
     void *region;
@@ -394,7 +394,7 @@ static void check_head(struct station *station, const struct cohort__net_message
     CHECK(memcmp(message->data, headed->bytes, headed->num_bytes) == 0);
 }
 
-static void test_heads(void)
+TEST(heads)
 {
     draw_heads();
     shm_ends_open(2, COHORT__SHM_STREAM);
@@ -408,7 +408,7 @@ static void test_heads(void)
 }
 
 /* A message that differs from the previous one only in its number takes one line of the ring. */
-static void test_one_line(void)
+TEST(one_line)
 {
     unsigned char message[HEAD_BYTES + 48] = {1};
     memset(message + COHORT__ENVELOPE_NUMBER_AT, 0xff, 4); /* the next number is 0 */
@@ -428,7 +428,7 @@ static void test_one_line(void)
     shm_ends_close();
 }
 
-static void test_garbage(void)
+TEST(garbage)
 {
     static const unsigned char noise[COHORT__SHM_CHUNK] = {7};
     expect_lost(COHORT__SHM_MESSAGE, noise, 10, 100000, "makes no sense");
@@ -471,7 +471,7 @@ static void *expose_many(void *arg)
 
 /* A peer calls after it was removed, without any message sent to it before. The call has no effect,
  * and progress does not keep looking for it. */
-static void test_removed_calls(void)
+TEST(removed_calls)
 {
     char byte = 1;
     struct iovec part = {&byte, 1};
@@ -491,7 +491,7 @@ static void test_removed_calls(void)
 
 /* Several threads send from one end, which a sleeper drives. Meanwhile blocks are exposed, fetched
  * and withdrawn. */
-static void test_threads(void)
+TEST(threads)
 {
     struct shm_sleeper sleeper = {.station = &shm_stations[0]};
     pthread_t threads[4];
@@ -519,27 +519,4 @@ static void test_threads(void)
     free(source);
     free(target);
     shm_ends_close();
-}
-
-static const struct test_case cases[] = {
-    {"sizes", test_sizes},
-    {"five", test_five},
-    {"again", test_again},
-    {"again_asleep", test_again_asleep},
-    {"room_seen_late", test_room_seen_late},
-    {"ping_pong", test_ping_pong},
-    {"heads", test_heads},
-    {"one_line", test_one_line},
-    {"remove", test_remove},
-    {"addresses", test_addresses},
-    {"early_call", test_early_call},
-    {"epochs", test_epochs},
-    {"garbage", test_garbage},
-    {"removed_calls", test_removed_calls},
-    {"threads", test_threads},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

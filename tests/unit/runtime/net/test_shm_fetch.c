@@ -79,20 +79,20 @@ static void fetch_all_sizes(enum cohort__shm_copy copy, bool is_lent)
     shm_ends_close();
 }
 
-static void test_fetch(void)
+TEST(fetch)
 {
     fetch_all_sizes(COHORT__SHM_STREAM, false);
     fetch_all_sizes(COHORT__SHM_DIRECT, false);
 }
 
-static void test_fetch_lent(void)
+TEST(fetch_lent)
 {
     fetch_all_sizes(COHORT__SHM_STREAM, true);
     fetch_all_sizes(COHORT__SHM_DIRECT, true);
 }
 
 /* Who only reads a heap can't write there; both mappings grow on their own. */
-static void test_heap_windows(void)
+TEST(heap_windows)
 {
     enum { FAR = 300 * MIB };
     void *memory;
@@ -134,7 +134,7 @@ static void expect_refused(struct cohort__net_token *token, size_t offset, size_
     CHECK_INT(shm_stations[1].fetch_status, COHORT_ERR_PROTOCOL);
 }
 
-static void test_fetch_outside(void)
+TEST(fetch_outside)
 {
     unsigned char source[1000] = {0}, target[2];
     void *region, *other;
@@ -166,7 +166,7 @@ static void test_fetch_outside(void)
 }
 
 /* A wrong fetch is reported even while the ring is full. */
-static void test_fetch_wrong_when_full(void)
+TEST(fetch_wrong_when_full)
 {
     unsigned char source[100] = {0}, target[100];
     void *region;
@@ -229,7 +229,7 @@ static void withdraw_under_way(int turns)
     shm_ends_close();
 }
 
-static void test_withdraw_under_way(void)
+TEST(withdraw_under_way)
 {
     withdraw_under_way(1);
     withdraw_under_way(100); /* with a full ring */
@@ -273,7 +273,7 @@ static void remove_under_way(enum cohort__shm_copy copy)
     shm_ends_close();
 }
 
-static void test_remove_under_way(void)
+TEST(remove_under_way)
 {
     remove_under_way(COHORT__SHM_STREAM);
     remove_under_way(COHORT__SHM_DIRECT);
@@ -318,7 +318,7 @@ static void destroy_under_way(enum cohort__shm_copy copy)
     shm_ends_close();
 }
 
-static void test_destroy(void)
+TEST(destroy)
 {
     destroy_under_way(COHORT__SHM_STREAM);
     destroy_under_way(COHORT__SHM_DIRECT);
@@ -328,7 +328,7 @@ static void test_destroy(void)
 
 /* If the peer has no time to read, its writer sleeps, whatever is waiting: bulk, messages or both.
  */
-static void test_stream_sleeps(void)
+TEST(stream_sleeps)
 {
     enum { NUM = 3 };
     void *region;
@@ -368,7 +368,7 @@ static void test_stream_sleeps(void)
 }
 
 /* However much bulk data waits, messages overtake it. */
-static void test_message_beside_bulk(void)
+TEST(message_beside_bulk)
 {
     enum { NUM = 4 };
     void *region;
@@ -391,7 +391,7 @@ static void test_message_beside_bulk(void)
 }
 
 /* A turn is short at both ends, however much there is to do. */
-static void test_bulk_bounded(void)
+TEST(bulk_bounded)
 {
     enum { NUM = 4, TURNS = (MIB + COHORT__SHM_TURN_BYTES - 1) / COHORT__SHM_TURN_BYTES };
     void *region;
@@ -419,7 +419,7 @@ static void test_bulk_bounded(void)
 
 /* The writer, in a thread, sleeps whenever the ring is full. The reader takes a little at a time.
  */
-static void test_bulk_writer_asleep(void)
+TEST(bulk_writer_asleep)
 {
     enum { NUM = 6 };
     struct shm_sleeper sleeper = {.station = &shm_stations[0]};
@@ -448,7 +448,7 @@ static void test_bulk_writer_asleep(void)
 }
 
 /* The reader, in a thread, sleeps whenever it has read everything. */
-static void test_bulk_reader_asleep(void)
+TEST(bulk_reader_asleep)
 {
     unsigned long num = test_rounds(100, 20);
     struct shm_sleeper sleeper = {.station = &shm_stations[1]};
@@ -509,7 +509,7 @@ static void fetch_from_each_other(void)
 }
 
 /* With so many slots, their bits are in several words. */
-static void test_many_slots(void)
+TEST(many_slots)
 {
     static const uint32_t slots[SHM_MAX_ENDS] = {0, 63, 64, 127, MAX_SLOTS - 1};
     char byte = 1;
@@ -564,7 +564,7 @@ static void expect_lost_bulk(int num, unsigned kind, const void *data, size_t by
     free(source);
 }
 
-static void test_garbage_bulk(void)
+TEST(garbage_bulk)
 {
     static const unsigned char noise[101] = {7};
     expect_lost_bulk(1, COHORT__SHM_PIECE, noise, 10, 100000, "makes no sense");
@@ -579,7 +579,7 @@ static void test_garbage_bulk(void)
 
 /* Nonsensical requests are refused, in order. The end that makes them takes the refusals as answers
  * to other requests. Neither end gives up the other. */
-static void test_garbage_request(void)
+TEST(garbage_request)
 {
     static const size_t sizes[] = {0, 1, sizeof(struct cohort__shm_request) - 1,
                                    sizeof(struct cohort__shm_request)};
@@ -624,7 +624,7 @@ static void forbid_reading(void)
 
 /* If the kernel doesn't let us read, fetches go through the ring, also those that have already
  * begun. */
-static void test_forbidden(void)
+TEST(forbidden)
 {
     int status;
     pid_t pid = fork();
@@ -715,7 +715,7 @@ static void kill_server(enum cohort__shm_copy copy)
 }
 
 /* Killed while its ring for bulk is full. The data in the ring is delivered, and the rest ends. */
-static void test_killed_under_way(void)
+TEST(killed_under_way)
 {
     enum { NUM = 4 };
     unsigned char *targets = malloc(NUM * MIB);
@@ -750,7 +750,7 @@ static void test_killed_under_way(void)
 
 /* The owner's process has ended, as another one knows, which has given the memory of its heap back:
  * what is read there is worth nothing. */
-static void test_lent_gone(void)
+TEST(lent_gone)
 {
     void *region, *memory;
     unsigned char target[100];
@@ -773,36 +773,8 @@ static void test_lent_gone(void)
     shm_ends_close();
 }
 
-static void test_killed(void)
+TEST(killed)
 {
     kill_server(COHORT__SHM_STREAM);
     kill_server(COHORT__SHM_DIRECT);
-}
-
-static const struct test_case cases[] = {
-    {"stream_sleeps", test_stream_sleeps},
-    {"message_beside_bulk", test_message_beside_bulk},
-    {"bulk_bounded", test_bulk_bounded},
-    {"bulk_writer_asleep", test_bulk_writer_asleep},
-    {"bulk_reader_asleep", test_bulk_reader_asleep},
-    {"fetch", test_fetch},
-    {"fetch_lent", test_fetch_lent},
-    {"lent_gone", test_lent_gone},
-    {"heap_windows", test_heap_windows},
-    {"fetch_outside", test_fetch_outside},
-    {"fetch_wrong_when_full", test_fetch_wrong_when_full},
-    {"withdraw_under_way", test_withdraw_under_way},
-    {"remove_under_way", test_remove_under_way},
-    {"destroy", test_destroy},
-    {"many_slots", test_many_slots},
-    {"garbage_bulk", test_garbage_bulk},
-    {"garbage_request", test_garbage_request},
-    {"forbidden", test_forbidden},
-    {"killed", test_killed},
-    {"killed_under_way", test_killed_under_way},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

@@ -12,7 +12,7 @@ static const uint32_t sizes[] = {1,  2,  3,  5,  6,  7,    8,
 enum { NUM_SIZES = sizeof sizes / sizeof sizes[0] };
 
 /* Each part begins at a page, where the part before it ends. */
-static void test_layout(void)
+TEST(layout)
 {
     for (size_t i = 0; i < NUM_SIZES; i++) {
         uint32_t size = sizes[i];
@@ -42,7 +42,7 @@ static void test_layout(void)
 
 /* The bulk memory that can ever be used is bounded. But the minimum is enough for several pieces.
  */
-static void test_bulk(void)
+TEST(bulk)
 {
     size_t before = COHORT__SHM_BULK_MOST;
     CHECK_INT(cohort__shm_bulk_bytes(2), COHORT__SHM_BULK_MOST);
@@ -56,14 +56,4 @@ static void test_bulk(void)
     }
     CHECK(cohort__shm_bulk_bytes(8) > COHORT__SHM_BULK_LEAST);
     CHECK_INT(cohort__shm_bulk_bytes(64), COHORT__SHM_BULK_LEAST);
-}
-
-static const struct test_case cases[] = {
-    {"layout", test_layout},
-    {"bulk", test_bulk},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

@@ -58,7 +58,7 @@ static uint64_t word_of(const struct cohort__block_name *name)
     return *(_Atomic uint64_t *)(void *)(atomic_load(&heap.base) + name->word);
 }
 
-static void test_parts(void)
+TEST(parts)
 {
     begin(LIMIT);
     unsigned char *block = alloc(BYTES), *other = alloc(100);
@@ -84,7 +84,7 @@ static void test_parts(void)
 }
 
 /* Only what is within one block. */
-static void test_not_of_a_block(void)
+TEST(not_of_a_block)
 {
     struct cohort__block_name name = {.id = 77};
     unsigned char local[8];
@@ -105,7 +105,7 @@ static void test_not_of_a_block(void)
 }
 
 /* The next block at the same place is another one. */
-static void test_given_back(void)
+TEST(given_back)
 {
     begin(LIMIT);
     unsigned char *block = alloc(BYTES);
@@ -124,7 +124,7 @@ static void test_given_back(void)
 
 /* In ordinary memory, only its owner knows a block. So where there is no room for words, and when
  * they are all taken. */
-static void test_without_words(void)
+TEST(without_words)
 {
     struct cohort__block_name name;
     begin(BYTES);
@@ -143,7 +143,7 @@ static void test_without_words(void)
     end();
 }
 
-static void test_many(void)
+TEST(many)
 {
     enum { MANY = COHORT__BLOCKS_NUM_WORDS + 1 };
     begin(LIMIT);
@@ -170,7 +170,7 @@ static void test_many(void)
 }
 
 /* Blocks that are left when all ends. */
-static void test_left(void)
+TEST(left)
 {
     begin(LIMIT);
     unsigned char *block = alloc(BYTES);
@@ -179,18 +179,4 @@ static void test_left(void)
     give_back(block);
     CHECK(cohort__blocks_add(&blocks, &memory, sizeof(memory)));
     end();
-}
-
-static const struct test_case cases[] = {
-    {"parts", test_parts},
-    {"not_of_a_block", test_not_of_a_block},
-    {"given_back", test_given_back},
-    {"without_words", test_without_words},
-    {"many", test_many},
-    {"left", test_left},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -63,7 +63,7 @@ static void check_declined(size_t index, bool declined)
     CHECK_INT(fake.sent[index].envelope.tag, declined);
 }
 
-static void test_pieces(void)
+TEST(pieces)
 {
     struct parcel parcel;
     fake_net_open(&fake, 0);
@@ -84,7 +84,7 @@ static void test_pieces(void)
     fake_net_close(&fake);
 }
 
-static void test_again(void)
+TEST(again)
 {
     struct parcel first, second;
     fake_net_open(&fake, 0);
@@ -107,7 +107,7 @@ static void test_again(void)
     fake_net_close(&fake);
 }
 
-static void test_failed_piece(void)
+TEST(failed_piece)
 {
     struct parcel parcel;
     fake_net_open(&fake, 0);
@@ -125,7 +125,7 @@ static void test_failed_piece(void)
     fake_net_close(&fake);
 }
 
-static void test_stop(void)
+TEST(stop)
 {
     struct parcel parcel;
     fake_net_open(&fake, 0);
@@ -163,7 +163,7 @@ static void test_stop(void)
     fake_net_close(&fake);
 }
 
-static void test_death(void)
+TEST(death)
 {
     struct parcel flying, waiting, other, late;
     fake_net_open(&fake, 0);
@@ -192,7 +192,7 @@ static void test_death(void)
 
 /* The only missing pieces are those that may already have been written to memory. They may still
  * succeed. */
-static void test_death_at_the_end(void)
+TEST(death_at_the_end)
 {
     struct parcel whole, broken;
     fake_net_open(&fake, 0);
@@ -209,7 +209,7 @@ static void test_death_at_the_end(void)
 }
 
 /* The transport finds the death itself. */
-static void test_transport_says_dead(void)
+TEST(transport_says_dead)
 {
     struct parcel parcel;
     fake_net_open(&fake, 0);
@@ -236,7 +236,7 @@ static void test_transport_says_dead(void)
 }
 
 /* The handler of the first fetch's end stops the others, as a failing operation does. */
-static void test_stop_when_another_ends(void)
+TEST(stop_when_another_ends)
 {
     struct parcel parcels[3];
     fake_net_open(&fake, 0);
@@ -251,7 +251,7 @@ static void test_stop_when_another_ends(void)
     fake_net_close(&fake);
 }
 
-static void test_stop_of_the_job(void)
+TEST(stop_of_the_job)
 {
     struct parcel waiting, flying;
     fake_net_open(&fake, 0);
@@ -319,7 +319,7 @@ static void transfer_begin(struct localities *localities, struct transfer *trans
 enum { BLOCK_BYTES = (5 << 20) + 3 };
 static unsigned char from[BLOCK_BYTES], to[BLOCK_BYTES];
 
-static void test_transfer(void)
+TEST(transfer)
 {
     struct localities localities;
     for (size_t i = 0; i < BLOCK_BYTES; i++)
@@ -341,7 +341,7 @@ static void test_transfer(void)
 }
 
 /* Either side may die after any number of turns. Both operations end, once each. */
-static void test_transfer_and_death(void)
+TEST(transfer_and_death)
 {
     struct localities localities;
     for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
@@ -368,7 +368,7 @@ static void test_transfer_and_death(void)
 }
 
 /* A token that the owner does not know. */
-static void test_bogus_token(void)
+TEST(bogus_token)
 {
     struct localities localities;
     localities_open(&localities, 3, 2, 0);
@@ -381,24 +381,4 @@ static void test_bogus_token(void)
     check_done(&transfer.parcel, COHORT_ERR_PROTOCOL, "locality 0");
     localities_check_quiet(&localities);
     localities_close(&localities);
-}
-
-static const struct test_case cases[] = {
-    {"pieces", test_pieces},
-    {"again", test_again},
-    {"failed_piece", test_failed_piece},
-    {"stop", test_stop},
-    {"death", test_death},
-    {"death_at_the_end", test_death_at_the_end},
-    {"transport_says_dead", test_transport_says_dead},
-    {"stop_when_another_ends", test_stop_when_another_ends},
-    {"stop_of_the_job", test_stop_of_the_job},
-    {"transfer", test_transfer},
-    {"transfer_and_death", test_transfer_and_death},
-    {"bogus_token", test_bogus_token},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -79,7 +79,7 @@ static void deliver(uint32_t source, uint64_t number, uint64_t total, uint64_t f
 }
 
 /* As few pieces as possible, and each no longer than the transport can send. */
-static void test_cut(void)
+TEST(cut)
 {
     static unsigned char text[3 * FAKE_MAX_PAYLOAD + 1];
     static const size_t sizes[] = {1,
@@ -115,7 +115,7 @@ static void test_cut(void)
     end();
 }
 
-static void test_whole(void)
+TEST(whole)
 {
     begin();
     deliver(1, 0, letter.bytes, 0, letter.bytes);
@@ -124,7 +124,7 @@ static void test_whole(void)
 }
 
 /* Pieces arrive in any order, mixed with those of another letter and of another locality. */
-static void test_pieces(void)
+TEST(pieces)
 {
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
         struct cohort__random random;
@@ -163,7 +163,7 @@ static void deliver_text(uint64_t number, const struct cohort__packer *text)
 }
 
 /* Whole letters wait for those before them. Those of another locality do not. */
-static void test_order(void)
+TEST(order)
 {
     struct cohort__packer refusal = {0};
     begin();
@@ -243,7 +243,7 @@ static void deliver_join(uint64_t number, const char *name)
 
 /* A locality is told of the instances of a home in the order in which they were made, though the
  * second one is made while the first one is being told. */
-static void test_order_of_home(void)
+TEST(order_of_home)
 {
     begin();
     deliver_join(0, own_names[0]);
@@ -262,7 +262,7 @@ static void test_order_of_home(void)
 
 /* A malformed letter is lost. It may be the one that the join waits for, so the join ends with the
  * reason. Nothing is written outside the letter's memory. */
-static void test_malformed(void)
+TEST(malformed)
 {
     static const struct {
         uint64_t number, total, from;
@@ -297,7 +297,7 @@ static void test_malformed(void)
     }
 }
 
-static void test_too_long(void)
+TEST(too_long)
 {
     begin();
     cohort__letter_send(fake.process, 1, letter.data, (size_t)COHORT__LETTER_BYTES_MAX + 1);
@@ -305,19 +305,4 @@ static void test_too_long(void)
     CHECK(cohort__process_check_dead(fake.process, 1));
     CHECK_CONTAINS(cohort_error_message(), "locality 1 can't be told: a letter of 268435457 bytes");
     end();
-}
-
-static const struct test_case cases[] = {
-    {"cut", test_cut},
-    {"whole", test_whole},
-    {"pieces", test_pieces},
-    {"order", test_order},
-    {"order_of_home", test_order_of_home},
-    {"malformed", test_malformed},
-    {"too_long", test_too_long},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

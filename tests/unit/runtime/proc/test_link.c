@@ -7,7 +7,7 @@
 enum { NUM_SEEDS = 30, NUM_MESSAGES = 3000 };
 static const uint64_t second = UINT64_C(1000000000);
 
-static void test_in_order(void)
+TEST(in_order)
 {
     struct cohort__link link = {.next = UINT32_MAX - 10}; /* they wrap around */
     for (uint32_t i = 0; i < 30; i++) {
@@ -20,7 +20,7 @@ static void test_in_order(void)
 
 /* Each message arrives up to DISTANCE places from its own, and then a second time. It is accepted
  * once. */
-static void test_overtaking(void)
+TEST(overtaking)
 {
     static uint32_t order[NUM_MESSAGES];
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
@@ -57,7 +57,7 @@ static int look_until_broken(struct cohort__link *link, uint64_t *now)
     return num;
 }
 
-static void test_lost(void)
+TEST(lost)
 {
     struct cohort__link link = {0};
     CHECK(cohort__link_take(&link, 0));
@@ -76,7 +76,7 @@ static void test_lost(void)
 }
 
 /* A process that was stopped for an hour has not looked meanwhile. */
-static void test_stopped(void)
+TEST(stopped)
 {
     struct cohort__link link = {0};
     CHECK(cohort__link_take(&link, 1)); /* 0 is missing */
@@ -85,7 +85,7 @@ static void test_stopped(void)
     CHECK_INT(look_until_broken(&link, &now), 18);
 }
 
-static void test_beyond(void)
+TEST(beyond)
 {
     struct cohort__link link = {0};
     CHECK(!cohort__link_take(&link, COHORT__LINK_AHEAD));
@@ -93,14 +93,4 @@ static void test_beyond(void)
     CHECK(cohort__link_take(&link, COHORT__LINK_AHEAD - 1));
     CHECK(!cohort__link_take(&link, COHORT__LINK_AHEAD - 1));
     CHECK_INT(link.num_ahead, 1);
-}
-
-static const struct test_case cases[] = {
-    {"in_order", test_in_order}, {"overtaking", test_overtaking}, {"lost", test_lost},
-    {"stopped", test_stopped},   {"beyond", test_beyond},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

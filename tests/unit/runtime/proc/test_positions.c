@@ -17,7 +17,7 @@ static struct cohort__process *open_process(uint32_t size)
     return process;
 }
 
-static void test_unknown(void)
+TEST(unknown)
 {
     struct cohort__process *process = open_process(3);
     for (uint32_t rank = 0; rank < 3; rank++) {
@@ -42,7 +42,7 @@ static void check_cores(const struct cohort__process *process,
         }
 }
 
-static void test_random(void)
+TEST(random)
 {
     struct cohort__random random;
     cohort__random_init(&random, 1);
@@ -79,7 +79,7 @@ static struct cohort__word word(const char *text)
 }
 
 /* Groups of 3 are in groups of 2 of these. */
-static void test_levels(void)
+TEST(levels)
 {
     enum { SIZE = 12 };
     static const char *const said[] = {"b=10,c=y", "b=1,c=x", "b=a,c=y"};
@@ -104,7 +104,7 @@ static void test_levels(void)
     cohort__process_destroy(process);
 }
 
-static void test_no_levels(void)
+TEST(no_levels)
 {
     const struct cohort__word texts[3] = {{"", 0}, {"", 0}, {"", 0}};
     struct cohort__process *process = open_process(3);
@@ -127,7 +127,7 @@ static void check_refused(const char *const said[4], const char *why)
     cohort__process_destroy(process);
 }
 
-static void test_refused(void)
+TEST(refused)
 {
     check_refused((const char *const[]){"a=1", "a=1", "", "a=1"},
                   "COHORT_LEVELS has the level a at locality 0, and no levels at locality 2: all "
@@ -141,13 +141,4 @@ static void test_refused(void)
     check_refused((const char *const[]){"a=1,b=7,c=1", "a=1,b=7,c=1", "a=2,b=7,c=2", "a=2,b=7,c=2"},
                   "COHORT_LEVELS has c=1 at locality 0, and c=2 at locality 2, but both are in "
                   "b=7: what is together there must be so in each later level");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"unknown", test_unknown},     {"random", test_random},   {"levels", test_levels},
-        {"no_levels", test_no_levels}, {"refused", test_refused},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -48,7 +48,7 @@ static void deliver_drained(uint32_t drained)
                      NULL, 0);
 }
 
-static void test_unconfirmed(void)
+TEST(unconfirmed)
 {
     open_lossy();
     uint64_t now = cohort__clock_now();
@@ -67,7 +67,7 @@ static void test_unconfirmed(void)
 
 /* The probe may be lost, too. But a peer that is stopped for an hour does not get too many probes.
  */
-static void test_repeated(void)
+TEST(repeated)
 {
     open_lossy();
     uint64_t now = cohort__clock_now();
@@ -80,7 +80,7 @@ static void test_repeated(void)
 }
 
 /* Regular messages serve as probes. */
-static void test_busy(void)
+TEST(busy)
 {
     open_lossy();
     uint64_t now = cohort__clock_now();
@@ -92,7 +92,7 @@ static void test_busy(void)
     fake_net_close(&fake);
 }
 
-static void test_memory_loses_nothing(void)
+TEST(memory_loses_nothing)
 {
     fake_net_open(&fake, 0);
     send_byte();
@@ -101,7 +101,7 @@ static void test_memory_loses_nothing(void)
 }
 
 /* If the transport has no room, the probe is sent again later. If the peer is dead, it is not. */
-static void test_refused(void)
+TEST(refused)
 {
     struct cohort__death death;
     open_lossy();
@@ -132,7 +132,7 @@ static void deliver_question(uint32_t number)
 }
 
 /* Each probe is answered, even if little or nothing was drained. The answer is numbered, too. */
-static void test_answered(void)
+TEST(answered)
 {
     open_lossy();
     fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_DATA}, "x", 1);
@@ -156,7 +156,7 @@ static void test_answered(void)
     fake_net_close(&fake);
 }
 
-static void test_loss_is_told(void)
+TEST(loss_is_told)
 {
     struct cohort__death death;
     open_lossy();
@@ -171,19 +171,4 @@ static void test_loss_is_told(void)
     CHECK(cohort__process_death_of(fake.process, 1, &death));
     CHECK(strstr(death.why, "its message 0 to locality 0 was lost"));
     fake_net_close(&fake);
-}
-
-static const struct test_case cases[] = {
-    {"unconfirmed", test_unconfirmed},
-    {"repeated", test_repeated},
-    {"busy", test_busy},
-    {"memory_loses_nothing", test_memory_loses_nothing},
-    {"refused", test_refused},
-    {"answered", test_answered},
-    {"loss_is_told", test_loss_is_told},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

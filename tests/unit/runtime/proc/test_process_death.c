@@ -27,7 +27,7 @@ static void check_first(const char *text)
 }
 
 /* The result does not depend on which report comes first. */
-static void test_order(void)
+TEST(order)
 {
     fake_net_open(&fake, 0);
     CHECK(!cohort__process_is_broken(fake.process));
@@ -41,7 +41,7 @@ static void test_order(void)
 }
 
 /* The last words of a locality that has died of another one's death name that one at their end. */
-static void test_long_reason(void)
+TEST(long_reason)
 {
     char why[400];
     memset(why, 'x', sizeof(why));
@@ -57,7 +57,7 @@ static void test_long_reason(void)
 }
 
 /* Deaths that were only noticed come after those that were reported, in their own order. */
-static void test_noticed(void)
+TEST(noticed)
 {
     fake_net_open(&fake, 0);
     cohort__process_peer_lost(fake.process, 2, "can't be reached");
@@ -72,7 +72,7 @@ static void test_noticed(void)
     fake_net_close(&fake);
 }
 
-static void test_nobody(void)
+TEST(nobody)
 {
     fake_net_open(&fake, 0);
     tell(0, 1, "was me");
@@ -150,7 +150,7 @@ static void check_ended(const struct parcel *parcel, const char *text)
 }
 
 /* The launcher reports the reason of the death, and which other death caused it. */
-static void test_lost_then_told(void)
+TEST(lost_then_told)
 {
     struct parcel parcel;
     begin(&parcel);
@@ -163,7 +163,7 @@ static void test_lost_then_told(void)
 
 /* Operations that end for another reason need not wait for the report. Neither does the end of the
  * job. */
-static void test_lost_and_stopped(void)
+TEST(lost_and_stopped)
 {
     struct parcel parcel;
     begin(&parcel);
@@ -179,7 +179,7 @@ static void test_lost_and_stopped(void)
 }
 
 /* A letter that says that something no longer exists also says why. */
-static void test_letter(void)
+TEST(letter)
 {
     struct cohort__death death = {.rank = 2, .order = 1, .why = "was killed"};
     struct cohort__packer packer = {0};
@@ -200,7 +200,7 @@ static void test_letter(void)
 }
 
 /* Who can't be reached is accused once, and is not dead before the launcher says so. */
-static void test_accused(void)
+TEST(accused)
 {
     static char byte;
     struct parcel parcel = {.send = {.envelope = {.kind = COHORT__KIND_DATA},
@@ -226,7 +226,7 @@ static void test_accused(void)
 /* The fault counts, also of one that could not be reached before. Each of these makes no sense: a
  * letter that is no message of the registry, a piece with more bytes than its letter, and fragments
  * that don't fit together. */
-static void test_blames(void)
+TEST(blames)
 {
     struct cohort__envelope letter = {.kind = COHORT__KIND_REGISTRY, .tag = 1};
     struct cohort__envelope fragment = {
@@ -253,7 +253,7 @@ static void test_blames(void)
 }
 
 /* If the reason lies here, this locality is the one that can't go on. */
-static void test_accuses_itself(void)
+TEST(accuses_itself)
 {
     open_launched();
     cohort__process_give_up(fake.process, 2, "was given up: no memory");
@@ -278,7 +278,7 @@ struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, u
 }
 
 /* Without memory for a death this locality would count another number of dead than the others. */
-static void test_no_memory(void)
+TEST(no_memory)
 {
     has_no_memory = true;
     open_launched();
@@ -295,7 +295,7 @@ static void test_no_memory(void)
 }
 
 /* Peers may know of a death before the launcher has told it here: their word does not count. */
-static void test_heard_only(void)
+TEST(heard_only)
 {
     struct cohort__death death = {.rank = 2, .order = 1, .why = "was killed"};
     struct cohort__packer packer = {0};
@@ -320,7 +320,7 @@ static void take(void *context, struct cohort__arrival *arrival)
 }
 
 /* What comes late from the dead is dropped, and what went to and came from them is not drained. */
-static void test_late(void)
+TEST(late)
 {
     static const struct cohort__envelope data = {.kind = COHORT__KIND_DATA, .instance = 5};
     open_launched();
@@ -340,7 +340,7 @@ static void test_late(void)
     fake_net_close(&fake);
 }
 
-static void test_list(void)
+TEST(list)
 {
     uint32_t ranks[2] = {9, 9};
     open_launched();
@@ -352,26 +352,4 @@ static void test_list(void)
     CHECK_INT(cohort__process_deaths(fake.process, ranks, 2), 2);
     CHECK_INT(ranks[1], 1);
     fake_net_close(&fake);
-}
-
-static const struct test_case cases[] = {
-    {"order", test_order},
-    {"long reason", test_long_reason},
-    {"noticed", test_noticed},
-    {"nobody", test_nobody},
-    {"lost_then_told", test_lost_then_told},
-    {"lost_and_stopped", test_lost_and_stopped},
-    {"letter", test_letter},
-    {"accused", test_accused},
-    {"blames", test_blames},
-    {"accuses_itself", test_accuses_itself},
-    {"no_memory", test_no_memory},
-    {"heard_only", test_heard_only},
-    {"late", test_late},
-    {"list", test_list},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

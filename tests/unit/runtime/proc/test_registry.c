@@ -91,7 +91,7 @@ static void close_job(void)
 static const char *const names[] = {"a", "transpose", "a rather long name", "d", "e"};
 enum { NUM_NAMES = sizeof(names) / sizeof(names[0]) };
 
-static void test_join_leave_reuse(void)
+TEST(join_leave_reuse)
 {
     for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
         const char *name = names[seed % NUM_NAMES];
@@ -130,7 +130,7 @@ static void test_join_leave_reuse(void)
 
 /* A name that goes on behind its 0, and says which locality is its home, is another one than the
  * name up to there, and than one that goes on differently. */
-static void test_longer_names(void)
+TEST(longer_names)
 {
     static const char longer[2][6] = {"a\0bcd", "a\0bce"};
     enum { NUM = 3 * NUM_LOCALITIES };
@@ -167,7 +167,7 @@ static void test_longer_names(void)
 }
 
 /* Two communicators at once. */
-static void test_many_runs(void)
+TEST(many_runs)
 {
     static struct guest others[MAX_SITES];
     for (uint64_t seed = 0; seed < 4; seed++) {
@@ -191,7 +191,7 @@ static void test_many_runs(void)
     }
 }
 
-static void test_duplicate(void)
+TEST(duplicate)
 {
     struct guest here, there;
     for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
@@ -220,7 +220,7 @@ static void test_duplicate(void)
     }
 }
 
-static void test_mismatch(void)
+TEST(mismatch)
 {
     for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
         const char *name = names[seed % NUM_NAMES];
@@ -249,7 +249,7 @@ static void test_mismatch(void)
 }
 
 /* A locality dies while sites join. Waiting joins are told once, and so are later ones. */
-static void test_death(void)
+TEST(death)
 {
     for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
         const char *name = names[seed % NUM_NAMES];
@@ -280,7 +280,7 @@ static void test_death(void)
     }
 }
 
-static void test_job_of_one(void)
+TEST(job_of_one)
 {
     struct cohort__process_options options = {.rank = 0, .size = 1};
     job = (struct localities){.num = 1};
@@ -393,7 +393,7 @@ static void send_request(uint64_t type, uint64_t site, uint64_t num_sites, uint6
     send_request_with(type, site, num_sites, instance, 0, 0);
 }
 
-static void test_malformed(void)
+TEST(malformed)
 {
     static const unsigned char each[2001] = {[2 * 999] = 1};
     struct cohort__packer packer = {0};
@@ -444,7 +444,7 @@ static void test_malformed(void)
 
 /* Sites of two localities in turns, more than a map has runs. The name's home is one of them; and
  * other names go on. */
-static void test_scattered(void)
+TEST(scattered)
 {
     enum { NUM = COHORT__MAP_RUNS_MAX * 2 + 3 };
     struct guest *many = calloc(NUM, sizeof(*many));
@@ -487,7 +487,7 @@ struct cohort__registry_letter *__wrap_cohort__registry_letter_add(struct cohort
 
 /* There was no memory to say that the sites have left, and they join again before it is said:
  * whoever joins need not know what it has left, since it may never have had an endpoint of that. */
-static void test_left_untold(void)
+TEST(left_untold)
 {
     enum { NUM_SITES = 20 };
     open_job(0, 3);
@@ -514,7 +514,7 @@ static void test_left_untold(void)
 }
 
 /* A tick says it. */
-static void test_untold_at_tick(void)
+TEST(untold_at_tick)
 {
     open_job(0, 3);
     enter_all("late", 30, 1, 0);
@@ -535,7 +535,7 @@ static void test_untold_at_tick(void)
     close_job();
 }
 
-static void test_long_settings(void)
+TEST(long_settings)
 {
     static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     open_job(0, 1);
@@ -556,7 +556,7 @@ static void test_long_settings(void)
 }
 
 /* Letters that are larger than a message of shared memory, on the way to the home and back. */
-static void test_long_letters(void)
+TEST(long_letters)
 {
     static unsigned char some[COHORT__SETTINGS_BYTES_MAX];
     struct cohort__hub *hub;
@@ -585,7 +585,7 @@ static void test_long_letters(void)
 }
 
 /* What one locality could not say ends all joins in all localities, with the reason. */
-static void test_broken(void)
+TEST(broken)
 {
     static struct guest late;
     open_job(1, NUM_LOCALITIES);
@@ -602,26 +602,4 @@ static void test_broken(void)
     enter(&late, 2, "later", 0, 1, "terms", 0);
     guest_check(&late, COHORT_ERR_NO_MEMORY, "locality 1: no memory for a split");
     localities_close(&job);
-}
-
-static const struct test_case cases[] = {
-    {"join_leave_reuse", test_join_leave_reuse},
-    {"longer_names", test_longer_names},
-    {"many_runs", test_many_runs},
-    {"duplicate", test_duplicate},
-    {"mismatch", test_mismatch},
-    {"death", test_death},
-    {"job_of_one", test_job_of_one},
-    {"malformed", test_malformed},
-    {"scattered", test_scattered},
-    {"broken", test_broken},
-    {"left_untold", test_left_untold},
-    {"untold_at_tick", test_untold_at_tick},
-    {"long_settings", test_long_settings},
-    {"long_letters", test_long_letters},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

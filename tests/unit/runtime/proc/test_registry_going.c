@@ -117,7 +117,7 @@ static void check_made(struct guest *guest)
 }
 
 /* Any death ends it, since nobody knows who is to join. It joins again in the next view. */
-static void test_named(void)
+TEST(named)
 {
     struct guest guest;
     open_job();
@@ -156,7 +156,7 @@ static struct cohort__join child_of(uint32_t num, const uint32_t *ranks)
 }
 
 /* A healthy communicator is divided while another locality dies. */
-static void test_child_of_others(void)
+TEST(child_of_others)
 {
     struct guest guest;
     open_job();
@@ -175,7 +175,7 @@ static void test_child_of_others(void)
 
 /* One that had a site there ends, whether it waits or begins. A map that comes behind the death is
  * for nobody, so the site here leaves at once. */
-static void test_child_of_dead(void)
+TEST(child_of_dead)
 {
     struct guest guest, late;
     open_job();
@@ -203,7 +203,7 @@ static struct cohort__join of_living(uint32_t num_dead, uint64_t value)
 }
 
 /* It has to know the number of the dead, and ends when that changes. */
-static void test_of_living(void)
+TEST(of_living)
 {
     struct guest guest;
     bool is_dead[3];
@@ -231,7 +231,7 @@ static void test_of_living(void)
 }
 
 /* The home of their parent knows who has left it, also where all that live are in this locality. */
-static void test_of_living_here(void)
+TEST(of_living_here)
 {
     struct guest guest;
     struct cohort__join join = of_living(2, 6);
@@ -248,7 +248,7 @@ static void test_of_living_here(void)
 }
 
 /* What is within this locality stays here. */
-static void test_whole(void)
+TEST(whole)
 {
     struct guest guest;
     struct cohort__join join = child_of(1, (uint32_t[]){0});
@@ -266,7 +266,7 @@ static void test_whole(void)
 
 /* What can't be read may be what the others have agreed on. So there is no agreement here any more,
  * not even if all of these die before this locality is ended. */
-static void test_lost_agreement(void)
+TEST(lost_agreement)
 {
     struct guest guest, later;
     open_job();
@@ -298,7 +298,7 @@ struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, u
 
 /* Without memory to note a death this locality counts the dead otherwise than all others, and there
  * is no agreement here any more, either. */
-static void test_death_not_noted(void)
+TEST(death_not_noted)
 {
     struct guest guest, later;
     open_job();
@@ -317,19 +317,4 @@ static void test_death_not_noted(void)
     CHECK_INT(num_letters, 0);
     is_accused = false;
     close_job();
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"named", test_named},
-        {"child_of_others", test_child_of_others},
-        {"child_of_dead", test_child_of_dead},
-        {"of_living", test_of_living},
-        {"of_living_here", test_of_living_here},
-        {"whole", test_whole},
-        {"lost_agreement", test_lost_agreement},
-        {"death_not_noted", test_death_not_noted},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

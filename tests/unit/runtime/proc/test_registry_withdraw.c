@@ -145,7 +145,7 @@ static void come_late(cohort_status status, const char *why)
     close_job();
 }
 
-static void test_late(void)
+TEST(late)
 {
     const char *why = "site 0 of locality 0 waits no longer: 1 s are over";
     localities_open(&job, 1, NUM_LOCALITIES, 0);
@@ -159,7 +159,7 @@ static void test_late(void)
     come_late(COHORT_ERR_TIMEOUT, why);
 }
 
-static void test_cancelled(void)
+TEST(cancelled)
 {
     const char *why = "site 1 of locality 1 waits no longer: its scope was cancelled: no paper";
     cohort_scope *scope = scope_create(), *other = scope_create();
@@ -178,7 +178,7 @@ static void test_cancelled(void)
 
 /* The site joins as one that can't take part: the others are told, and it does not make them begin,
  * not even as the last one, or where it is asked whose programs have returned. */
-static void test_cancelled_before(void)
+TEST(cancelled_before)
 {
     const char *why = "site 1 of locality 1 can't join: its scope was cancelled: cohort_scope_c";
     cohort_scope *scope = scope_create();
@@ -209,7 +209,7 @@ static void test_cancelled_before(void)
 }
 
 /* Both come while the last one joins: all have the same result, and nothing else is told. */
-static void test_race(void)
+TEST(race)
 {
     uint32_t num_ok = 0;
     for (uint64_t seed = 0; seed < NUM_SEEDS; seed++) {
@@ -238,7 +238,7 @@ static void test_race(void)
     CHECK(num_ok > 0 && num_ok < NUM_SEEDS);
 }
 
-static void test_scope_ends(void)
+TEST(scope_ends)
 {
     cohort_scope *scope = scope_create();
     localities_open(&job, 3, 1, 0);
@@ -254,7 +254,7 @@ static void test_scope_ends(void)
 /* --- programs that have returned --- */
 
 /* The deadline is over before the home has been told of the join, which it then follows. */
-static void test_late_before(void)
+TEST(late_before)
 {
     open_single();
     expires_at_once = true;
@@ -265,7 +265,7 @@ static void test_late_before(void)
 }
 
 /* The runtime has ended, or this is a forked child, which must not act for the locality. */
-static void test_not_up(void)
+TEST(not_up)
 {
     cohort_scope *scope = scope_create();
     open_single();
@@ -288,7 +288,7 @@ static void give_up(struct guest *guest, const char *name)
 
 /* Before a creation fails it is asked whose programs have returned. Nobody waits for an answer that
  * does not come. */
-static void test_returned(void)
+TEST(returned)
 {
     open_single();
     struct cohort__registry *registry = registry_of(0);
@@ -320,7 +320,7 @@ static void test_returned(void)
 }
 
 /* The answer comes when all have joined after all, have left, and join anew under the same name. */
-static void test_returned_late(void)
+TEST(returned_late)
 {
     open_single();
     knows = true;
@@ -336,20 +336,4 @@ static void test_returned_late(void)
     guest_leave(&guests[0]);
     guest_leave(&guests[1]);
     close_single();
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"late", test_late},
-        {"cancelled", test_cancelled},
-        {"cancelled before", test_cancelled_before},
-        {"race", test_race},
-        {"scope ends", test_scope_ends},
-        {"late before", test_late_before},
-        {"not up", test_not_up},
-        {"returned", test_returned},
-        {"returned late", test_returned_late},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -29,7 +29,7 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     cohort__arrival_release(arrival);
 }
 
-static void test_dispatch(void)
+TEST(dispatch)
 {
     int num_messages = 0;
     fake_net_open(&fake, 0);
@@ -54,7 +54,7 @@ static void test_dispatch(void)
 }
 
 /* A message that isn't for this process has no effect at all, and does not give credit. */
-static void test_dropped(void)
+TEST(dropped)
 {
     int num_messages = 0;
     uint64_t num_dropped = 0;
@@ -95,7 +95,7 @@ static void test_dropped(void)
 }
 
 /* No site of this locality has ever joined anything. The sender gets back what belongs to it. */
-static void test_nobody_here(void)
+TEST(nobody_here)
 {
     struct cohort__net_token token = {{0}};
     fake_net_open(&fake, 0);
@@ -118,7 +118,7 @@ static void test_nobody_here(void)
 }
 
 /* A message that can't be received is its sender's loss, if that is a locality of this job. */
-static void test_broken(void)
+TEST(broken)
 {
     unsigned char data[COHORT__ENVELOPE_BYTES] = {0};
     struct cohort__death death;
@@ -168,7 +168,7 @@ static void deliver_number(uint32_t source, uint32_t number)
 
 /* Messages may overtake each other, and each counts once. But if one does not arrive at all, its
  * sender is given up. */
-static void test_numbers(void)
+TEST(numbers)
 {
     fake_net_open(&fake, 0);
     deliver_number(1, 0);
@@ -196,7 +196,7 @@ static void test_numbers(void)
 /* Messages that have overtaken another one are confirmed when that one has come, so that its sender
  * does not go on beyond its window. The missing one is a CREDIT here, which itself needs no
  * confirming. */
-static void test_overtaking(void)
+TEST(overtaking)
 {
     const uint32_t window = cohort__send_window(FAKE_SIZE);
     fake_net_open(&fake, 0);
@@ -212,7 +212,7 @@ static void test_overtaking(void)
 
 /* The messages that it sends are numbered for each peer. Only messages that the transport has
  * accepted count. */
-static void test_numbering(void)
+TEST(numbering)
 {
     const struct cohort__envelope ask = {.kind = COHORT__KIND_ASK};
     fake_net_open(&fake, 0);
@@ -233,7 +233,7 @@ static void test_numbering(void)
     fake_net_close(&fake);
 }
 
-static void test_unreachable(void)
+TEST(unreachable)
 {
     fake_net_open(&fake, 0);
     fake.net.handlers.unreachable(fake.net.handlers.context, 1, "connection reset");
@@ -360,7 +360,7 @@ static void check_parcel(struct parcel *parcel)
     free(parcel->to);
 }
 
-static void test_storm(void)
+TEST(storm)
 {
     for (size_t i = 0; i < sizeof(from); i++)
         from[i] = (unsigned char)(i * 31 ^ i >> 7);
@@ -423,7 +423,7 @@ static uint64_t num_undrained(struct localities *localities, uint32_t rank)
            cohort__process_traffic(localities->processes[!rank]).received;
 }
 
-static void test_slow_receivers(void)
+TEST(slow_receivers)
 {
     const uint64_t window = cohort__send_window(2);
     for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
@@ -522,7 +522,7 @@ static void *run_one(void *arg)
     return NULL;
 }
 
-static void test_threads(void)
+TEST(threads)
 {
     for (uint64_t seed = 0; seed < 4; seed++) {
         pthread_t threads[2];
@@ -540,18 +540,4 @@ static void test_threads(void)
         localities_check_quiet(&pair);
         localities_close(&pair);
     }
-}
-
-static const struct test_case cases[] = {
-    {"dispatch", test_dispatch},   {"dropped", test_dropped},
-    {"broken", test_broken},       {"nobody_here", test_nobody_here},
-    {"numbers", test_numbers},     {"overtaking", test_overtaking},
-    {"numbering", test_numbering}, {"unreachable", test_unreachable},
-    {"storm", test_storm},         {"slow_receivers", test_slow_receivers},
-    {"threads", test_threads},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

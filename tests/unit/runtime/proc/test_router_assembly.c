@@ -68,7 +68,7 @@ static void check_whole(uint64_t handle, size_t bytes)
     whole = NULL;
 }
 
-static void test_order(void)
+TEST(order)
 {
     begin();
     deliver(7, 1000, 0, 400);
@@ -82,7 +82,7 @@ static void test_order(void)
 }
 
 /* Several at once, cut anywhere, in any order. */
-static void test_random(void)
+TEST(random)
 {
     enum { NUM = 3 };
     struct cohort__random random;
@@ -121,7 +121,7 @@ static void test_random(void)
 }
 
 /* The whole gives its budget back, once. */
-static void test_budget(void)
+TEST(budget)
 {
     begin();
     for (uint64_t handle = 1; handle <= 20; handle++) {
@@ -150,7 +150,7 @@ static void refuse(size_t total, size_t offset, size_t bytes, const char *why)
 }
 
 /* The sender is given up, and what has come is freed with it. */
-static void test_refused(void)
+TEST(refused)
 {
     begin();
     deliver(8, 3000, 0, 1000);
@@ -169,7 +169,7 @@ static void test_refused(void)
 }
 
 /* What the envelope alone shows is dropped by the router. */
-static void test_bad_envelope(void)
+TEST(bad_envelope)
 {
     begin();
     deliver(1, 1, 0, 1);      /* that is no fragment */
@@ -180,16 +180,4 @@ static void test_bad_envelope(void)
     CHECK_INT(cohort__process_dropped(fake.process), 5);
     CHECK_INT(num_whole + num_deaths, 0);
     fake_net_close(&fake);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"order", test_order},
-        {"random", test_random},
-        {"budget", test_budget},
-        {"refused", test_refused},
-        {"bad_envelope", test_bad_envelope},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -95,7 +95,7 @@ static void give_credit(uint32_t rank, uint32_t credit)
                      0);
 }
 
-static void test_eager_or_announced(void)
+TEST(eager_or_announced)
 {
     struct letter letter;
     open_fake(0);
@@ -136,7 +136,7 @@ static void test_eager_or_announced(void)
 
 /* A short message takes 10 bytes of the budget, and so does one of a channel that has no payload.
  */
-static void test_short(void)
+TEST(short)
 {
     struct letter letter;
     struct cohort__envelope envelope = {.kind = COHORT__KIND_DATA, .tag = 5};
@@ -168,7 +168,7 @@ static void test_short(void)
 }
 
 /* A payload that doesn't fit into one message is announced, whatever the budget is. */
-static void test_max_message(void)
+TEST(max_message)
 {
     open_fake(100 * FAKE_MAX_PAYLOAD);
     CHECK_INT(kind_of(1, FAKE_MAX_PAYLOAD), COHORT__KIND_DATA);
@@ -193,7 +193,7 @@ static uint32_t num_parts(size_t first, uint64_t handle, size_t bytes)
 
 /* Where the transport wants that, it goes in several messages, as long as the budget allows. What
  * the transport refuses in between goes on from there, before all later messages. */
-static void test_fragments(void)
+TEST(fragments)
 {
     struct letter letter, later;
     open_fake(10 * FAKE_MAX_PAYLOAD);
@@ -230,7 +230,7 @@ static void test_fragments(void)
     fake_net_close(&fake);
 }
 
-static void test_budget_comes_back(void)
+TEST(budget_comes_back)
 {
     open_fake(0);
     CHECK_INT(kind_of(1, FAKE_BUDGET), COHORT__KIND_DATA);
@@ -262,7 +262,7 @@ static struct cohort__arrival *receive(uint32_t rank, size_t bytes)
     return arrived;
 }
 
-static void test_giving_back(void)
+TEST(giving_back)
 {
     open_fake(0);
     struct cohort__arrival *kept = receive(1, 300);
@@ -294,7 +294,7 @@ static void test_giving_back(void)
 }
 
 /* If there is more credit than a message's field can hold, several messages are sent. */
-static void test_giving_back_much(void)
+TEST(giving_back_much)
 {
     size_t budget = 5 * (size_t)COHORT__ENVELOPE_MAX_CREDIT;
     open_fake(budget);
@@ -338,7 +338,7 @@ static int num_done_of(const struct letter *letters)
 }
 
 /* A message that is too long is an error in every build, and no part of it is sent. */
-static void test_too_long(void)
+TEST(too_long)
 {
     static unsigned char text[FAKE_MAX_PAYLOAD + 1];
     open_fake(0);
@@ -362,7 +362,7 @@ static void test_too_long(void)
 
 /* However small messages are, at most one window of them is undrained. Each peer has its own
  * window. */
-static void test_window(void)
+TEST(window)
 {
     static struct letter letters[NUM_POSTED];
     struct letter other;
@@ -409,7 +409,7 @@ static void test_window(void)
 
 /* Drained messages are acknowledged with the next message once they are an eighth of a window, or
  * by a message of its own once they are half of one. A CREDIT needs no room in the window. */
-static void test_acknowledging(void)
+TEST(acknowledging)
 {
     static struct letter letters[NUM_POSTED];
     const int window = (int)cohort__send_window(FAKE_SIZE);
@@ -464,7 +464,7 @@ static bool try(uint32_t rank, size_t bytes)
 }
 
 /* Sends only if the message can go at once and eagerly. Otherwise nothing happens. */
-static void test_trying(void)
+TEST(trying)
 {
     struct letter letter;
     open_fake(0);
@@ -502,7 +502,7 @@ static void test_trying(void)
 }
 
 /* Refused messages wait in order, and later messages wait behind them. */
-static void test_again(void)
+TEST(again)
 {
     struct letter letters[6];
     open_fake(0);
@@ -542,7 +542,7 @@ static void test_again(void)
 }
 
 /* An answer to a message that was never sent: the message ends, and is not sent any more. */
-static void test_fetched_too_early(void)
+TEST(fetched_too_early)
 {
     struct letter letter;
     open_fake(0);
@@ -559,7 +559,7 @@ static void test_fetched_too_early(void)
     fake_net_close(&fake);
 }
 
-static void test_death(void)
+TEST(death)
 {
     struct letter sent, announced, pending, pending_announced, other, late;
     open_fake(0);
@@ -610,7 +610,7 @@ static size_t count_done(const struct letter *letters, size_t num)
     return num_done;
 }
 
-static void test_death_of_many(void)
+TEST(death_of_many)
 {
     enum { A_TURN = COHORT__SENDS_OF_A_TURN, NUM = 3 * A_TURN + 1, REST = A_TURN + 1 };
     struct letter *letters = calloc(NUM, sizeof(*letters)), late;
@@ -645,7 +645,7 @@ static void test_death_of_many(void)
 }
 
 /* Nothing was ever sent to that peer. Ranks that do not exist are ignored. */
-static void test_death_before_use(void)
+TEST(death_before_use)
 {
     struct letter letter;
     open_fake(0);
@@ -663,7 +663,7 @@ static void test_death_before_use(void)
 }
 
 /* The transport finds the death itself. */
-static void test_transport_says_dead(void)
+TEST(transport_says_dead)
 {
     struct letter first, waiting;
     open_fake(0);
@@ -686,7 +686,7 @@ static void test_transport_says_dead(void)
     fake_net_close(&fake);
 }
 
-static void test_stop(void)
+TEST(stop)
 {
     struct letter announced, pending, late;
     open_fake(0);
@@ -703,7 +703,7 @@ static void test_stop(void)
 
 /* Messages are counted by link, without CREDITs and what the transport refuses. From the message
  * that COHORT_FAULT names on, nothing reaches the peer, and others are not affected. */
-static void test_ordered_drop(void)
+TEST(ordered_drop)
 {
     struct cohort__fault fault = {.rank = 0};
     struct letter letter;
@@ -741,31 +741,4 @@ static void test_ordered_drop(void)
     post(&letter, 2, 10);
     check_done(&letter, COHORT_OK, "");
     fake_net_close(&fake);
-}
-
-static const struct test_case cases[] = {
-    {"eager_or_announced", test_eager_or_announced},
-    {"short", test_short},
-    {"max_message", test_max_message},
-    {"fragments", test_fragments},
-    {"budget_comes_back", test_budget_comes_back},
-    {"giving_back", test_giving_back},
-    {"giving_back_much", test_giving_back_much},
-    {"too_long", test_too_long},
-    {"window", test_window},
-    {"acknowledging", test_acknowledging},
-    {"trying", test_trying},
-    {"again", test_again},
-    {"fetched_too_early", test_fetched_too_early},
-    {"death", test_death},
-    {"death_of_many", test_death_of_many},
-    {"death_before_use", test_death_before_use},
-    {"transport_says_dead", test_transport_says_dead},
-    {"stop", test_stop},
-    {"ordered_drop", test_ordered_drop},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -13,12 +13,12 @@ static cohort_status nothing(const cohort_object *in, cohort_object *ret_out, vo
     return COHORT_OK;
 }
 
-static void test_empty(void)
+TEST(empty)
 {
     CHECK(!cohort__remote_function_find(cohort__remote_hash("one")));
 }
 
-static void test_register(void)
+TEST(register)
 {
     static int context;
     char name[] = "one";
@@ -31,7 +31,7 @@ static void test_register(void)
     CHECK(!cohort__remote_function_find(cohort__remote_hash("two")));
 }
 
-static void test_many(void)
+TEST(many)
 {
     char name[8] = "f000";
     for (int i = 0; i < 1000; i++) {
@@ -46,7 +46,7 @@ static void test_many(void)
     CHECK_TEXT(function->name, "f639");
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     char longest[256 + 1];
     memset(longest, 'x', sizeof(longest));
@@ -74,7 +74,7 @@ static cohort_status tell_context(const cohort_object *in, cohort_object *ret_ou
     return COHORT_OK;
 }
 
-static void test_own(void)
+TEST(own)
 {
     struct cohort__process *process = (struct cohort__process *)&process;
     const cohort_object in = {process, 0};
@@ -93,7 +93,7 @@ static void test_own(void)
               COHORT_OK);
 }
 
-static void test_sealed(void)
+TEST(sealed)
 {
     cohort__remote_functions_seal();
     CHECK_INT(cohort_remote_register("late", nothing, NULL), COHORT_ERR_STATE);
@@ -101,14 +101,4 @@ static void test_sealed(void)
     CHECK(!cohort__remote_function_find(cohort__remote_hash("late")));
     CHECK(cohort__remote_function_find(cohort__remote_hash("one")));
     CHECK_INT(cohort__remote_register_own("cohort_late", nothing), COHORT_OK);
-}
-
-static const struct test_case cases[] = {
-    {"empty", test_empty}, {"register", test_register}, {"many", test_many},
-    {"wrong", test_wrong}, {"own", test_own},           {"sealed", test_sealed},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -16,7 +16,7 @@ static cohort_status check(enum cohort__kind kind, uint32_t tag, uint32_t span, 
         SIZE);
 }
 
-static void test_right(void)
+TEST(right)
 {
     CHECK_INT(check(COHORT__KIND_DATA, COHORT__REMOTE_CALL, 1, 0), COHORT_OK);
     CHECK_INT(check(COHORT__KIND_ANNOUNCE, COHORT__REMOTE_CALL, SIZE - 1, 40), COHORT_OK);
@@ -29,7 +29,7 @@ static void test_right(void)
     CHECK_INT(check(COHORT__KIND_ANSWER, COHORT__REMOTE_UNKNOWN, 0, 0), COHORT_OK);
 }
 
-static void test_wrong_kind(void)
+TEST(wrong_kind)
 {
     CHECK_INT(check(COHORT__KIND_ERROR, COHORT__REMOTE_CALL, 1, 1), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "of kind ERROR");
@@ -40,7 +40,7 @@ static void test_wrong_kind(void)
     CHECK_INT(check(COHORT__KIND_DATA, COHORT__REMOTE_NUM_TAGS, 1, 0), COHORT_ERR_PROTOCOL);
 }
 
-static void test_wrong_span(void)
+TEST(wrong_span)
 {
     CHECK_INT(check(COHORT__KIND_DATA, COHORT__REMOTE_CALL, 0, 0), COHORT_ERR_PROTOCOL);
     CHECK_INT(check(COHORT__KIND_DATA, COHORT__REMOTE_CALL, SIZE, 0), COHORT_ERR_PROTOCOL);
@@ -49,7 +49,7 @@ static void test_wrong_span(void)
     CHECK_INT(check(COHORT__KIND_DATA, COHORT__REMOTE_SCOPED_CALL, 0, 0), COHORT_ERR_PROTOCOL);
 }
 
-static void test_error(void)
+TEST(error)
 {
     struct cohort__error error = {0}, got = {0};
     struct cohort__packer packer = {0};
@@ -69,7 +69,7 @@ static void test_error(void)
 }
 
 /* An error that says that all is well, and one that no status can be. */
-static void test_wrong_status(void)
+TEST(wrong_status)
 {
     static const int64_t numbers[] = {0, INT64_MIN, INT64_C(1) << 40};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -84,14 +84,4 @@ static void test_wrong_status(void)
         cohort__packer_fini(&packer);
         cohort__error_fini(&got);
     }
-}
-
-static const struct test_case cases[] = {
-    {"right", test_right}, {"wrong_kind", test_wrong_kind},     {"wrong_span", test_wrong_span},
-    {"error", test_error}, {"wrong_status", test_wrong_status},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

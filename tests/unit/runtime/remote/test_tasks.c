@@ -66,7 +66,7 @@ static void check_busy(bool is_busy)
     CHECK_INT(cohort__process_traffic(fake.process).busy, is_busy);
 }
 
-static void test_call(void)
+TEST(call)
 {
     open_tasks();
     cohort_object out = {(void *)"x", 1};
@@ -90,7 +90,7 @@ static void test_call(void)
     fake_net_close(&fake);
 }
 
-static void test_result_not_wanted(void)
+TEST(result_not_wanted)
 {
     open_tasks();
     cohort_future *future = call(NULL, 0, NULL);
@@ -115,7 +115,7 @@ static void test_result_not_wanted(void)
 }
 
 /* Not more than a window of calls is sent until some are known to be admitted. */
-static void test_window(void)
+TEST(window)
 {
     struct cohort__remote_tasks *tasks = open_tasks();
     enum { MORE = 10 };
@@ -149,7 +149,7 @@ static void test_window(void)
 }
 
 /* Results that nobody waits for change nothing. */
-static void test_unexpected(void)
+TEST(unexpected)
 {
     open_tasks();
     cohort_future *future = call(NULL, 0, NULL);
@@ -163,7 +163,7 @@ static void test_unexpected(void)
     fake_net_close(&fake);
 }
 
-static void test_error(void)
+TEST(error)
 {
     open_tasks();
     struct cohort__error error = {0};
@@ -185,7 +185,7 @@ static void test_error(void)
 
 /* The transport reads IN until it has been fetched: the call must not end before, even if its
  * result is there. */
-static void test_ends_after_send(void)
+TEST(ends_after_send)
 {
     static unsigned char large[FAKE_MAX_PAYLOAD * 2];
     open_tasks();
@@ -203,7 +203,7 @@ static void test_ends_after_send(void)
 }
 
 /* A long result is fetched; here by a transport that fails, and by one that does not. */
-static void test_fetch(void)
+TEST(fetch)
 {
     for (int fails = 0; fails < 2; fails++) {
         open_tasks();
@@ -251,7 +251,7 @@ static void get_call(const char *name, uint64_t number, uint32_t span)
                      "hello", 5);
 }
 
-static void test_refused(void)
+TEST(refused)
 {
     CHECK_INT(cohort_remote_register("here", nothing, NULL), COHORT_OK);
     open_tasks();
@@ -275,7 +275,7 @@ static void test_refused(void)
     fake_net_close(&fake);
 }
 
-static void test_wrong_arguments(void)
+TEST(wrong_arguments)
 {
     open_tasks();
     cohort_object out = {(void *)"x", 1};
@@ -321,7 +321,7 @@ static size_t count_over(cohort_future *const *futures, size_t num)
 }
 
 /* Some end in each turn: first those that are sent, then those that wait for the window. */
-static void test_death_of_many(void)
+TEST(death_of_many)
 {
     enum { A_TURN = COHORT__REMOTE_CALLS_OF_A_TURN, NUM = 3 * A_TURN + 1 };
     cohort_future **futures = calloc(NUM, sizeof(*futures));
@@ -351,29 +351,10 @@ static void test_death_of_many(void)
 }
 
 /* The process ends with calls under way. */
-static void test_stop(void)
+TEST(stop)
 {
     open_tasks();
     cohort_future *future = call(NULL, 0, NULL);
     fake_net_close(&fake);
     check_over(future, COHORT_ERR_CANCELLED, "remote task \"f\" at locality 1: the job is over");
-}
-
-static const struct test_case cases[] = {
-    {"call", test_call},
-    {"result_not_wanted", test_result_not_wanted},
-    {"window", test_window},
-    {"unexpected", test_unexpected},
-    {"error", test_error},
-    {"ends_after_send", test_ends_after_send},
-    {"fetch", test_fetch},
-    {"refused", test_refused},
-    {"wrong_arguments", test_wrong_arguments},
-    {"death_of_many", test_death_of_many},
-    {"stop", test_stop},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -49,7 +49,7 @@ static cohort_status suspend_until_fulfilled(void *arg)
     return cohort_fail(COHORT_ERR_GONE, "the end %s", (char *)arg);
 }
 
-static void test_suspends(void)
+TEST(suspends)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         CHECK_INT(run_tasks(num_workers, suspend_until_fulfilled, "x"), COHORT_ERR_GONE);
@@ -82,7 +82,7 @@ static cohort_status many_wait_for_one(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_many_wait_for_one(void)
+TEST(many_wait_for_one)
 {
     CHECK_INT(run_tasks(1, many_wait_for_one, NULL), COHORT_OK);
     CHECK_INT(run_tasks(3, many_wait_for_one, NULL), COHORT_OK);
@@ -101,7 +101,7 @@ static cohort_status recurse(void *depth)
     return status;
 }
 
-static void test_recursion_takes_more_stacks(void)
+TEST(recursion_takes_more_stacks)
 {
     /* The thread sanitizer has 8128 stacks at most, and makes them so slowly that an await may take
      * one each time, since a poll is overdue. */
@@ -139,7 +139,7 @@ static cohort_status foreign_threads_wait(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_foreign_threads_wait(void)
+TEST(foreign_threads_wait)
 {
     CHECK_INT(run_tasks(1, foreign_threads_wait, NULL), COHORT_OK);
 }
@@ -167,7 +167,7 @@ static cohort_status deadlines(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_deadlines(void)
+TEST(deadlines)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
         CHECK_INT(run_tasks(num_workers, deadlines, NULL), COHORT_OK);
@@ -193,12 +193,12 @@ static cohort_status deadline_of_a_thread(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_deadline_of_a_thread(void)
+TEST(deadline_of_a_thread)
 {
     CHECK_INT(run_tasks(1, deadline_of_a_thread, NULL), COHORT_OK);
 }
 
-static void test_without_the_runtime(void)
+TEST(without_the_runtime)
 {
     cohort_promise *promise;
     cohort_future *future;
@@ -224,7 +224,7 @@ static void await_in_work(struct cohort__work *work)
     cohort__scheduler_stop();
 }
 
-static void test_works_must_not_wait(void)
+TEST(works_must_not_wait)
 {
     struct cohort__scheduler_options options;
     struct cohort__work work = {.run = await_in_work};
@@ -286,7 +286,7 @@ static void count_lines(void *count, enum cohort__log_level level, const char *l
     ++*(int *)count;
 }
 
-static void test_without_a_stack(void)
+TEST(without_a_stack)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -296,71 +296,6 @@ static void test_without_a_stack(void)
     CHECK_INT(run_tasks_with(&options, wait_without_a_stack, NULL), COHORT_OK);
     cohort__log_sink_set(NULL, NULL);
     CHECK_INT(num_lines, 1);
-}
-
-/* A task that has begun on a stack of its own goes on while others that wait for it are on the
- * reserve. */
-static cohort_status go_on_before_others(void *arg)
-{
-    enum { NUM_TASKS = 5 };
-    cohort_promise *promise, *other;
-    cohort_future *future, *never, *tasks[NUM_TASKS];
-    take_no_more_stacks();
-    create(&promise, &future);
-    create(&other, &never);
-    for (int i = 0; i < NUM_TASKS; i++)
-        tasks[i] = cohort_async(wait_for, cohort_future_ref(future));
-    CHECK_INT(await_within(never, MILLISECOND), COHORT_ERR_TIMEOUT);
-    cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM_TASKS)), COHORT_OK);
-    cohort_promise_fulfil(other, NULL);
-    cohort_future_unref(never);
-    cohort_future_unref(future);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-static void test_own_stack_is_not_covered(void)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, go_on_before_others, NULL), COHORT_OK);
-}
-
-/* Tasks that await only what they have started, and timers, come to their end. */
-static atomic_int num_leaves;
-
-static cohort_status grow(void *depth)
-{
-    enum { NUM_BRANCHES = 3 };
-    cohort_promise *promise;
-    cohort_future *future, *branches[NUM_BRANCHES];
-    create(&promise, &future);
-    CHECK_INT(await_within(future, MILLISECOND / 20), COHORT_ERR_TIMEOUT);
-    cohort_promise_fulfil(promise, NULL);
-    cohort_future_unref(future);
-    uintptr_t left = (uintptr_t)depth;
-    if (left == 0) {
-        atomic_fetch_add(&num_leaves, 1);
-        return COHORT_OK;
-    }
-    for (int i = 0; i < NUM_BRANCHES; i++)
-        branches[i] = cohort_async(grow, (void *)(left - 1));
-    cohort_yield();
-    return cohort_await(cohort_when_all(branches, NUM_BRANCHES));
-}
-
-static cohort_status grow_without_stacks(void *depth)
-{
-    take_no_more_stacks();
-    return grow(depth);
-}
-
-static void test_trees_end(void)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
-        atomic_store(&num_leaves, 0);
-        CHECK_INT(run_tasks(num_workers, grow_without_stacks, (void *)5), COHORT_OK);
-        CHECK_INT(atomic_load(&num_leaves), 243);
-    }
 }
 
 /* Tasks that could go on are covered by one that begins when they wait, and waits for something
@@ -414,7 +349,8 @@ static cohort_status cover(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_says_what_is_covered(void)
+/* Before others cover tasks: it is said once. */
+TEST(says_what_is_covered)
 {
     cohort__log_level_set(COHORT__LOG_WARN);
     cohort__log_sink_set(fulfil_when_told, NULL);
@@ -467,7 +403,7 @@ static cohort_status go_through_a_chain(void *arg)
     return cohort_await(chain->futures[NUM_IN_CHAIN]);
 }
 
-static void test_few_stacks(void)
+TEST(few_stacks)
 {
     static struct chain chain;
     struct rlimit old;
@@ -476,6 +412,71 @@ static void test_few_stacks(void)
         limit_address_space(FEW_STACKS_BYTES);
     CHECK_INT(run_tasks(1, go_through_a_chain, &chain), COHORT_OK);
     CHECK_INT(setrlimit(RLIMIT_AS, &old), 0);
+}
+
+/* A task that has begun on a stack of its own goes on while others that wait for it are on the
+ * reserve. */
+static cohort_status go_on_before_others(void *arg)
+{
+    enum { NUM_TASKS = 5 };
+    cohort_promise *promise, *other;
+    cohort_future *future, *never, *tasks[NUM_TASKS];
+    take_no_more_stacks();
+    create(&promise, &future);
+    create(&other, &never);
+    for (int i = 0; i < NUM_TASKS; i++)
+        tasks[i] = cohort_async(wait_for, cohort_future_ref(future));
+    CHECK_INT(await_within(never, MILLISECOND), COHORT_ERR_TIMEOUT);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM_TASKS)), COHORT_OK);
+    cohort_promise_fulfil(other, NULL);
+    cohort_future_unref(never);
+    cohort_future_unref(future);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+TEST(own_stack_is_not_covered)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, go_on_before_others, NULL), COHORT_OK);
+}
+
+/* Tasks that await only what they have started, and timers, come to their end. */
+static atomic_int num_leaves;
+
+static cohort_status grow(void *depth)
+{
+    enum { NUM_BRANCHES = 3 };
+    cohort_promise *promise;
+    cohort_future *future, *branches[NUM_BRANCHES];
+    create(&promise, &future);
+    CHECK_INT(await_within(future, MILLISECOND / 20), COHORT_ERR_TIMEOUT);
+    cohort_promise_fulfil(promise, NULL);
+    cohort_future_unref(future);
+    uintptr_t left = (uintptr_t)depth;
+    if (left == 0) {
+        atomic_fetch_add(&num_leaves, 1);
+        return COHORT_OK;
+    }
+    for (int i = 0; i < NUM_BRANCHES; i++)
+        branches[i] = cohort_async(grow, (void *)(left - 1));
+    cohort_yield();
+    return cohort_await(cohort_when_all(branches, NUM_BRANCHES));
+}
+
+static cohort_status grow_without_stacks(void *depth)
+{
+    take_no_more_stacks();
+    return grow(depth);
+}
+
+TEST(trees_end)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        atomic_store(&num_leaves, 0);
+        CHECK_INT(run_tasks(num_workers, grow_without_stacks, (void *)5), COHORT_OK);
+        CHECK_INT(atomic_load(&num_leaves), 243);
+    }
 }
 
 /* A worker that can neither have a stack nor start a task on its reserve, which is full. So another
@@ -508,7 +509,7 @@ static cohort_status fill_the_reserve(void *arg)
     return await_within(full, 100000 * (uint64_t)MILLISECOND); /* not as a plain call */
 }
 
-static void test_full_reserve(void)
+TEST(full_reserve)
 {
     for (int i = 0; i < 20; i++)
         CHECK_INT(run_tasks(2, fill_the_reserve, NULL), COHORT_OK);
@@ -595,7 +596,7 @@ static void run_crowd(unsigned num_workers)
     cohort__plain_loop_fini();
 }
 
-static void test_small_stacks(void)
+TEST(small_stacks)
 {
     if (COHORT__ASAN || COHORT__TSAN)
         return; /* they need more of a stack, and all addresses */
@@ -646,30 +647,7 @@ static cohort_status compute_beside_a_timer(void *arg)
     return arg ? COHORT_ERR_FAILED : cohort_await(timer);
 }
 
-static void test_progress_beside_plain_calls(void)
+TEST(progress_beside_plain_calls)
 {
     CHECK_INT(run_tasks(1, compute_beside_a_timer, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"without the runtime", test_without_the_runtime},
-        {"suspends", test_suspends},
-        {"many wait for one", test_many_wait_for_one},
-        {"recursion takes more stacks", test_recursion_takes_more_stacks},
-        {"foreign threads wait", test_foreign_threads_wait},
-        {"deadlines", test_deadlines},
-        {"deadline of a thread", test_deadline_of_a_thread},
-        {"works must not wait", test_works_must_not_wait},
-        {"without a stack", test_without_a_stack},
-        {"says what is covered", test_says_what_is_covered},
-        {"few stacks", test_few_stacks},
-        {"own stack is not covered", test_own_stack_is_not_covered},
-        {"trees end", test_trees_end},
-        {"full reserve", test_full_reserve},
-        {"small stacks", test_small_stacks},
-        {"progress beside plain calls", test_progress_beside_plain_calls},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -64,7 +64,7 @@ static cohort_status goes_on(void *arg)
     return COHORT_OK;
 }
 
-static void test_goes_on(void)
+TEST(goes_on)
 {
     CHECK_INT(run_tasks(1, goes_on, NULL), COHORT_OK);
     CHECK_INT(run_tasks(2, goes_on, NULL), COHORT_OK); /* a scheduler has threads of its own */
@@ -100,7 +100,7 @@ static cohort_status calls(void *arg)
     return cohort_await(cohort_when_all(futures, NUM_CALLS));
 }
 
-static void test_many(void)
+TEST(many)
 {
     for (unsigned num_workers = 1; num_workers <= 4; num_workers++) {
         struct cohort__scheduler_options options;
@@ -147,7 +147,7 @@ static cohort_status line_up(void *arg)
     return cohort_await(cohort_when_all(futures, NUM));
 }
 
-static void test_order(void)
+TEST(order)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -350,7 +350,7 @@ static cohort_status is_cancelled_there(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_scope(void)
+TEST(scope)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
         num_calls = 0;
@@ -359,7 +359,7 @@ static void test_scope(void)
     }
 }
 
-static void test_cancel(void)
+TEST(cancel)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -385,7 +385,7 @@ static cohort_status without_threads(void *arg)
     return status;
 }
 
-static void test_no_threads(void)
+TEST(no_threads)
 {
     num_calls = most_inside = 0;
     CHECK_INT(run_tasks(1, without_threads, NULL), COHORT_OK);
@@ -393,7 +393,7 @@ static void test_no_threads(void)
     CHECK_INT(most_inside, 1);
 }
 
-static void test_options(void)
+TEST(options)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -423,7 +423,7 @@ static cohort_status post_work(void *arg)
     return COHORT_OK;
 }
 
-static void test_outside(void)
+TEST(outside)
 {
     num_calls = 0;
     CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
@@ -434,13 +434,7 @@ static void test_outside(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"goes on", test_goes_on},       {"many", test_many},
-        {"order", test_order},           {"cancel", test_cancel},
-        {"no threads", test_no_threads}, {"options", test_options},
-        {"outside", test_outside},       {"scope", test_scope},
-    };
     CHECK_INT(sem_init(&has_begun, 0, 0), 0);
     CHECK_INT(sem_init(&may_end, 0, 0), 0);
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

@@ -130,7 +130,7 @@ static cohort_status do_nothing(void *arg)
 }
 
 /* Results come to the thread that runs them, when it does so. */
-static void test_result(void)
+TEST(result)
 {
     int object;
     struct record value = {0}, none = {0}, error = {0};
@@ -182,7 +182,7 @@ static void go_on(cohort_status status, void *value, void *arg)
             COHORT_OK);
 }
 
-static void test_complete(void)
+TEST(complete)
 {
     start(1);
     struct chain chain = {.callbacks = create(), .num_left = 3};
@@ -199,7 +199,7 @@ static void test_complete(void)
 }
 
 /* In the order of the completions, and not more at a time than asked for. */
-static void test_bound(void)
+TEST(bound)
 {
     enum { NUM = 5 };
     struct record records[NUM] = {0};
@@ -229,7 +229,7 @@ static void test_bound(void)
 }
 
 /* A loop that watches by edges is woken for what a run leaves. */
-static void test_edges(void)
+TEST(edges)
 {
     struct record records[3] = {0};
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
@@ -253,7 +253,7 @@ static void test_edges(void)
 
 /* The runtime ends while a future is pending. What completes it later has no effect. A queue serves
  * the next runtime, too. */
-static void test_end(void)
+TEST(end)
 {
     struct record ready = {0}, pending = {0}, late = {0};
     cohort_promise *promise;
@@ -309,7 +309,7 @@ static void add_at_last(cohort_status status, void *value, void *arg)
 }
 
 /* Each callback is called, once, when the queue is destroyed. */
-static void test_destroy(void)
+TEST(destroy)
 {
     struct record pending = {0}, other = {0};
     struct last last = {.callbacks = create()};
@@ -347,7 +347,7 @@ static unsigned num_waiters(cohort_future *future)
 }
 
 /* Callbacks that were cancelled don't pile up in a future that stays pending. */
-static void test_forgotten(void)
+TEST(forgotten)
 {
     enum { NUM = 100, MOST_LEFT = 16 };
     cohort_promise *promise;
@@ -393,7 +393,7 @@ static cohort_status run_in_task(void *arg)
     return COHORT_OK;
 }
 
-static void test_wrong_thread(void)
+TEST(wrong_thread)
 {
     struct record record = {0};
     pthread_t thread;
@@ -421,7 +421,7 @@ static void test_wrong_thread(void)
     CHECK_INT(record.num_calls, 2);
 }
 
-static void test_bad_parameters(void)
+TEST(bad_parameters)
 {
     cohort_callbacks *callbacks = create();
     struct record record = {0};
@@ -448,7 +448,7 @@ static void test_bad_parameters(void)
 }
 
 /* The references that are given are taken; leaks would show in a build with a sanitizer. */
-static void test_no_memory(void)
+TEST(no_memory)
 {
     struct record record = {0};
     cohort_callbacks *callbacks = create(), *other = NULL;
@@ -508,7 +508,7 @@ static cohort_status add_in_task(void *arg)
     return cohort_callbacks_add(storm->callbacks, cohort_async(hop, storm), hop_again, storm);
 }
 
-static void test_storm(void)
+TEST(storm)
 {
     enum { NUM_AT_A_TIME = 3 };
     struct storm storm = {.callbacks = create(),
@@ -541,7 +541,7 @@ static void *complete_in_thread(void *arg)
     return NULL;
 }
 
-static void test_destroy_race(void)
+TEST(destroy_race)
 {
     enum { NUM = 30 };
     unsigned num_rounds = (unsigned)test_rounds(300, 30);
@@ -567,23 +567,4 @@ static void test_destroy_race(void)
             CHECK_INT(records[i].num_calls, 1);
     }
     stop();
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"result", test_result},
-        {"complete", test_complete},
-        {"bound", test_bound},
-        {"edges", test_edges},
-        {"end", test_end},
-        {"destroy", test_destroy},
-        {"forgotten", test_forgotten},
-        {"wrong thread", test_wrong_thread},
-        {"bad parameters", test_bad_parameters},
-        {"no memory", test_no_memory},
-        {"storm", test_storm},
-        {"destroy race", test_destroy_race},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -78,7 +78,7 @@ static cohort_status test(void *arg)
     return cohort_await(waits);
 }
 
-static void test_leave_shared(void)
+TEST(leave_shared)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -121,7 +121,7 @@ void __wrap_cohort__core_nap(void)
 }
 
 /* A thread that yields for long sleeps from time to time. */
-static void test_yield(void)
+TEST(yield)
 {
     unsigned num = 0;
     are_counted = true;
@@ -184,7 +184,7 @@ static cohort_status wait_for_thread(void *arg)
 
 /* A worker without work sleeps at once where others want its core, however often it may yield, and
  * during the pause after that it does so without a yield before each sleep. */
-static void test_long_yields(void)
+TEST(long_yields)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -221,7 +221,7 @@ static cohort_status compare_slices(void *arg)
 
 /* A worker that wakes up goes before what computes, and the progress thread before workers. The
  * program's own thread is a worker only for so long. */
-static void test_slices(void)
+TEST(slices)
 {
     struct cohort__scheduler_options options;
     uint64_t usual = slice_of(0);
@@ -233,13 +233,4 @@ static void test_slices(void)
     options.progress_thread = true;
     CHECK_INT(run_tasks_with(&options, compare_slices, &usual), COHORT_OK);
     CHECK_INT((long long)slice_of(0), (long long)usual);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"yield", test_yield},
-                                             {"leave shared", test_leave_shared},
-                                             {"long yields", test_long_yields},
-                                             {"slices", test_slices}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -20,7 +20,7 @@ static void *pin_and_look(void *index)
     return NULL;
 }
 
-static void test_binds_threads(void)
+TEST(binds_threads)
 {
     main_thread = pthread_self();
     CHECK_INT(cohort__pinning_create(&pinning), COHORT_OK);
@@ -32,12 +32,4 @@ static void test_binds_threads(void)
     }
     cohort__pinning_destroy(pinning);
     cohort__pinning_destroy(NULL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"binds threads", test_binds_threads},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -149,7 +149,7 @@ static void check_crash(cohort_task_function *function, int signal, const char *
         CHECK(strncmp(line, "cohort:     called from ", 24) == 0);
 }
 
-static void test_segv(void)
+TEST(segv)
 {
     check_crash(segv_task, SIGSEGV, "cohort: SIGSEGV (no memory at 0x10) in ",
                 ":     called from segv_task+0x", ", in the task segv_task (/");
@@ -157,13 +157,13 @@ static void test_segv(void)
                 ", in the task write_task (/");
 }
 
-static void test_bus(void)
+TEST(bus)
 {
     check_crash(bus_task, SIGBUS, "cohort: SIGBUS (no memory behind 0x", " in read_at",
                 ", in the task bus_task (/");
 }
 
-static void test_others(void)
+TEST(others)
 {
 #if defined(__x86_64__)
     check_crash(fpe_task, SIGFPE, "cohort: SIGFPE (integer division by zero) in ", " in fpe_task",
@@ -178,7 +178,7 @@ static void test_others(void)
     check_crash(abort_task, SIGABRT, "cohort: SIGABRT (abort), in the task abort_task (/", "", "");
 }
 
-static void test_callers(void)
+TEST(callers)
 {
     check_crash(free_task, SIGABRT, "cohort: SIGABRT (abort)", ":     called from free_task+0x",
                 ", in the task free_task (/");
@@ -194,7 +194,7 @@ static void copy_words(void *context, const void *line)
 }
 
 /* The words are in the ledger of the process that has died. */
-static void test_words(void)
+TEST(words)
 {
     int memory, status;
     char text[4096];
@@ -220,14 +220,4 @@ static void test_words(void)
     CHECK_CONTAINS(text, "SIGSEGV (no memory at 0x10) in read_at");
     CHECK_CONTAINS(text, ", worker 0 of locality 3");
     close(memory);
-}
-
-static const struct test_case cases[] = {
-    {"segv", test_segv},       {"bus", test_bus},     {"others", test_others},
-    {"callers", test_callers}, {"words", test_words},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

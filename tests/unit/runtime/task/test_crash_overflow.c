@@ -144,7 +144,7 @@ static void check_kind(enum cohort__stack_guard guard, int too_deep)
     cohort__stack_use_guard(COHORT__STACK_GUARD_KERNEL);
 }
 
-static void test_tasks_that_are_too_deep(void)
+TEST(tasks_that_are_too_deep)
 {
     if (COHORT__ASAN || COHORT__TSAN)
         return; /* they explain it themselves */
@@ -154,7 +154,7 @@ static void test_tasks_that_are_too_deep(void)
 }
 
 /* A frame that is larger than the guard does not get over it. */
-static void test_large_frame(void)
+TEST(large_frame)
 {
     int depth = LEAP;
     if (COHORT__ASAN || COHORT__TSAN || !HAS_STACK_CLASH_PROTECTION)
@@ -174,7 +174,7 @@ static cohort_status descend_on_thread(void *arg)
     return descend(*(int *)arg) == 1 << 30 ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_stack_of_thread(void)
+TEST(stack_of_thread)
 {
     int too_deep = 2 * THREAD_STACK_KIB;
     if (COHORT__ASAN || COHORT__TSAN)
@@ -191,7 +191,7 @@ static cohort_status descend_on_large_stack(void *arg)
     return cohort_await(cohort_async_with(descend_on_thread, arg, &options));
 }
 
-static void test_stack_of_its_own_size(void)
+TEST(stack_of_its_own_size)
 {
     int deep = LARGE_STACK_KIB / 2, too_deep = 2 * LARGE_STACK_KIB;
     char text[4096];
@@ -221,7 +221,7 @@ static cohort_status start_work(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_outside_of_tasks(void)
+TEST(outside_of_tasks)
 {
     if (!COHORT__ASAN && !COHORT__TSAN)
         check_overflow(start_work, NULL, "cohort: a function outside of tasks has grown beyond its",
@@ -235,7 +235,7 @@ static cohort_status send_signal(void *arg)
 }
 
 /* A signal that is sent, and not caused, ends the program as ever, without a word. */
-static void test_signal_that_is_sent(void)
+TEST(signal_that_is_sent)
 {
     int status;
     pid_t child = fork();
@@ -261,7 +261,7 @@ static cohort_status do_nothing(void *arg)
 }
 
 /* The program's own handler stays. */
-static void test_own_handler(void)
+TEST(own_handler)
 {
     struct sigaction got, action = {.sa_handler = count};
     sigaction(SIGSEGV, &action, &got);
@@ -269,19 +269,4 @@ static void test_own_handler(void)
     CHECK_INT(run_tasks(1, do_nothing, NULL), COHORT_OK);
     sigaction(SIGSEGV, &before, &got);
     CHECK(got.sa_handler == count);
-}
-
-static const struct test_case cases[] = {
-    {"tasks that are too deep", test_tasks_that_are_too_deep},
-    {"large frame", test_large_frame},
-    {"stack of thread", test_stack_of_thread},
-    {"stack of its own size", test_stack_of_its_own_size},
-    {"outside of tasks", test_outside_of_tasks},
-    {"signal that is sent", test_signal_that_is_sent},
-    {"own handler", test_own_handler},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -107,7 +107,7 @@ static cohort_status check_all(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_one_worker(void)
+TEST(one_worker)
 {
     CHECK_INT(run_tasks(1, check_all, NULL), COHORT_OK);
 }
@@ -151,7 +151,7 @@ static cohort_status triangles(void *arg)
     return COHORT_OK;
 }
 
-static void test_triangles(void)
+TEST(triangles)
 {
     CHECK_INT(run_tasks(1, triangles, NULL), COHORT_OK);
     CHECK_INT(run_tasks(3, triangles, NULL), COHORT_OK);
@@ -180,7 +180,7 @@ static cohort_status make_input(void *arg)
     return COHORT_OK;
 }
 
-static void test_cancelled(void)
+TEST(cancelled)
 {
     CHECK_INT(run_tasks(2, make_input, NULL), COHORT_OK);
     CHECK(late_output && cohort_future_ready(late_output));
@@ -190,7 +190,7 @@ static void test_cancelled(void)
     late_input = NULL;
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     cohort_future *kept = cohort_future_of_value(&values[0]), *inputs[2];
     inputs[0] = cohort_future_ref(kept);
@@ -204,15 +204,4 @@ static void test_mistakes(void)
     CHECK_CONTAINS(cohort_error_message(), "cohort_dataflow");
     CHECK_INT(atomic_load(&kept->refs), 1);
     cohort_future_unref(kept);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"one worker", test_one_worker},
-        {"triangles", test_triangles},
-        {"cancelled", test_cancelled},
-        {"mistakes", test_mistakes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -112,7 +112,7 @@ static cohort_status are_called(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_called(void)
+TEST(called)
 {
     CHECK_INT(run_tasks(1, are_called, NULL), COHORT_OK);
     CHECK_INT(run_tasks(2, are_called, NULL), COHORT_OK);
@@ -143,7 +143,7 @@ static cohort_status are_given_up(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_given_up(void)
+TEST(given_up)
 {
     CHECK_INT(run_tasks(1, are_given_up, NULL), COHORT_OK);
     CHECK_INT(run_tasks(2, are_given_up, NULL), COHORT_OK);
@@ -170,7 +170,7 @@ static cohort_status begin_late(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_late(void)
+TEST(late)
 {
     CHECK_INT(run_tasks(1, begin_late, NULL), COHORT_OK);
 }
@@ -205,7 +205,7 @@ static cohort_status race(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_race(void)
+TEST(race)
 {
     CHECK_INT(run_tasks(2, race, NULL), COHORT_OK);
 }
@@ -236,19 +236,7 @@ static cohort_status leave(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_leaves_nothing(void)
+TEST(leaves_nothing)
 {
     CHECK_INT(run_tasks(1, leave, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"called", test_called},
-        {"given up", test_given_up},
-        {"late", test_late},
-        {"race", test_race},
-        {"leaves nothing", test_leaves_nothing},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -33,13 +33,13 @@ static void check_ends(bool is_shared)
     cohort__deque_fini(NULL);
 }
 
-static void test_ends(void)
+TEST(ends)
 {
     check_ends(false);
     check_ends(true);
 }
 
-static void test_take_alone(void)
+TEST(take_alone)
 {
     struct cohort__deque deque;
     CHECK_INT(cohort__deque_init(&deque, 32, false), COHORT_OK);
@@ -57,7 +57,7 @@ static void test_take_alone(void)
     cohort__deque_fini(&deque);
 }
 
-static void test_take_beside_thieves(void)
+TEST(take_beside_thieves)
 {
     struct cohort__deque deque;
     CHECK_INT(cohort__deque_init(&deque, 8, true), COHORT_OK);
@@ -72,7 +72,7 @@ static void test_take_beside_thieves(void)
     cohort__deque_fini(&deque);
 }
 
-static void test_full_and_grow(void)
+TEST(full_and_grow)
 {
     struct cohort__deque deque;
     CHECK_INT(cohort__deque_init(&deque, 4, true), COHORT_OK);
@@ -113,7 +113,7 @@ static void *steal_all(void *arg)
     return arg;
 }
 
-static void test_everything_is_taken_once(void)
+TEST(everything_is_taken_once)
 {
     CHECK_INT(cohort__deque_init(&shared, 2, true), COHORT_OK);
     pthread_t thieves[NUM_THIEVES];
@@ -142,16 +142,4 @@ static void test_everything_is_taken_once(void)
     for (int i = 1; i <= NUM_ITEMS; i++)
         CHECK_INT(taken[i], 1);
     cohort__deque_fini(&shared);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"ends", test_ends},
-        {"take alone", test_take_alone},
-        {"take beside thieves", test_take_beside_thieves},
-        {"full and grow", test_full_and_grow},
-        {"everything is taken once", test_everything_is_taken_once},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

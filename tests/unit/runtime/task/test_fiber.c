@@ -37,7 +37,7 @@ static void create_echo(struct echo *echo)
     CHECK_INT(cohort__fiber_create(&echo->fiber, STACK_BYTES, echo_run, echo), COHORT_OK);
 }
 
-static void test_switches(void)
+TEST(switches)
 {
     CHECK_INT(cohort__fiber_adopt(&own), COHORT_OK);
     struct echo echo[10];
@@ -77,7 +77,7 @@ static void registers_run(void *arg)
     cohort__fiber_switch(registers->fiber, &own);
 }
 
-static void test_keeps_registers(void)
+TEST(keeps_registers)
 {
     CHECK_INT(cohort__fiber_adopt(&own), COHORT_OK);
     struct registers registers = {0};
@@ -103,7 +103,7 @@ static void environment_run(void *arg)
     cohort__fiber_switch(echo->fiber, echo->back);
 }
 
-static void test_keeps_errno_and_rounding(void)
+TEST(keeps_errno_and_rounding)
 {
     CHECK_INT(cohort__fiber_adopt(&own), COHORT_OK);
     struct echo echo = {.back = &own};
@@ -136,7 +136,7 @@ static void room_run(void *arg)
     cohort__fiber_switch(room->fiber, &own);
 }
 
-static void test_knows_its_room(void)
+TEST(knows_its_room)
 {
     CHECK_INT(cohort__fiber_adopt(&own), COHORT_OK);
     struct room room = {0};
@@ -168,7 +168,7 @@ static void *on_a_thread(void *arg)
     return arg;
 }
 
-static void test_on_other_threads(void)
+TEST(on_other_threads)
 {
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
@@ -188,7 +188,7 @@ static void overflow_run(void *arg)
     _exit(0);
 }
 
-static void test_overflow_hits_the_guard(void)
+TEST(overflow_hits_the_guard)
 {
     pid_t child = fork();
     CHECK(child >= 0);
@@ -204,7 +204,7 @@ static void test_overflow_hits_the_guard(void)
     CHECK_INT(WTERMSIG(status), SIGSEGV);
 }
 
-static void test_too_large_a_stack(void)
+TEST(too_large_a_stack)
 {
     struct cohort__fiber *fiber = NULL;
     CHECK_INT(cohort__fiber_create(&fiber, SIZE_MAX - 100, echo_run, NULL), COHORT_ERR_NO_MEMORY);
@@ -212,18 +212,4 @@ static void test_too_large_a_stack(void)
     CHECK_INT(cohort__fiber_create(&fiber, (size_t)1 << 60, echo_run, NULL), COHORT_ERR_NO_MEMORY);
     CHECK_CONTAINS(cohort_error_message(), "mmap");
     CHECK(!fiber);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"switches", test_switches},
-        {"keeps registers", test_keeps_registers},
-        {"keeps errno and rounding", test_keeps_errno_and_rounding},
-        {"knows its room", test_knows_its_room},
-        {"on other threads", test_on_other_threads},
-        {"overflow hits the guard", test_overflow_hits_the_guard},
-        {"too large a stack", test_too_large_a_stack},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

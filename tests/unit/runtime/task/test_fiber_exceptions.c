@@ -54,16 +54,8 @@ static cohort_status keep_all(void *arg)
     return status;
 }
 
-static void test_each_its_own(void)
+TEST(each_its_own)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, keep_all, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"each its own", test_each_its_own},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

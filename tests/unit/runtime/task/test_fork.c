@@ -101,7 +101,7 @@ static cohort_status fork_beside_others(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_task(void)
+TEST(task)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers += 2) {
         CHECK_INT(run_tasks(num_workers, fork_and_return, &(cohort_status){COHORT_OK}), COHORT_OK);
@@ -130,7 +130,7 @@ static cohort_status start_thread(void *arg)
     return COHORT_OK;
 }
 
-static void test_thread_outside(void)
+TEST(thread_outside)
 {
     CHECK_INT(run_tasks(2, start_thread, NULL), COHORT_OK);
 }
@@ -183,7 +183,7 @@ static cohort_status fork_in_function(void *arg)
     return COHORT_OK;
 }
 
-static void test_blocking(void)
+TEST(blocking)
 {
     CHECK_INT(run_tasks(2, call_in_child, NULL), COHORT_OK);
     CHECK_INT(run_tasks(2, fork_in_function, &(cohort_status){COHORT_OK}), COHORT_OK);
@@ -191,7 +191,7 @@ static void test_blocking(void)
 }
 
 /* A child of a process without a running runtime may start one. */
-static void test_not_up(void)
+TEST(not_up)
 {
     for (int i = 0; i < 2; i++) {
         pid_t child = fork();
@@ -205,16 +205,4 @@ static void test_not_up(void)
         check_child(child, 0);
         CHECK_INT(run_tasks(1, no_task, NULL), COHORT_OK);
     }
-}
-
-static const struct test_case cases[] = {
-    {"task", test_task},
-    {"thread outside", test_thread_outside},
-    {"blocking", test_blocking},
-    {"not up", test_not_up},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

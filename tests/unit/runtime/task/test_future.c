@@ -22,7 +22,7 @@ static void count(struct cohort__waiter *waiter)
     counter->order = next_order++;
 }
 
-static void test_completes_once_for_all_waiters(void)
+TEST(completes_once_for_all_waiters)
 {
     struct counter counters[3] = {
         {.waiter.notify = count}, {.waiter.notify = count}, {.waiter.notify = count}};
@@ -64,7 +64,7 @@ static void complete_for_owner(bool has_other_waiter, bool has_other_owner)
     CHECK_INT(cohort_await(future), COHORT_ERR_GONE); /* the last reference, or a leak is found */
 }
 
-static void test_completes_for_owner(void)
+TEST(completes_for_its_owner)
 {
     complete_for_owner(false, false);
     complete_for_owner(true, false);
@@ -74,7 +74,7 @@ static void test_completes_for_owner(void)
 enum { NUM_LEFT = 40, NUM_FORGOTTEN = 1000 };
 
 /* The forgotten ones are notified from time to time, and the others when the future is complete. */
-static void test_forget(void)
+TEST(forget)
 {
     static struct counter left[NUM_LEFT], forgotten[NUM_FORGOTTEN];
     cohort_future *future = cohort__future_create();
@@ -110,7 +110,7 @@ static void test_forget(void)
     cohort_future_unref(future);
 }
 
-static void test_errors_travel(void)
+TEST(errors_travel)
 {
     cohort_future *future = cohort__future_create();
     cohort__future_fail(future, COHORT_ERR_GONE, "site %d", 7);
@@ -140,7 +140,7 @@ static void test_errors_travel(void)
     CHECK_TEXT(cohort_error_message(), "site 7");
 }
 
-static void test_complete_from_the_start(void)
+TEST(complete_from_the_start)
 {
     int value;
     void *got = NULL;
@@ -155,14 +155,14 @@ static void test_complete_from_the_start(void)
     CHECK_INT(cohort_await(cohort__future_no_memory()), COHORT_ERR_NO_MEMORY);
 }
 
-static void test_null(void)
+TEST(null)
 {
     CHECK(!cohort_future_ref(NULL));
     cohort_future_unref(NULL);
     CHECK(!cohort_future_ready(NULL));
 }
 
-static void test_dropped_before_it_completes(void)
+TEST(dropped_before_it_completes)
 {
     cohort_future *future = cohort__future_create();
     cohort_future_unref(future);
@@ -197,7 +197,7 @@ static void *race_complete(void *arg)
     return arg;
 }
 
-static void test_forgetting_races_with_completing(void)
+TEST(forgetting_races_with_completing)
 {
     static struct race_waiter waiters[NUM_WAITERS];
     pthread_t thread;
@@ -247,7 +247,7 @@ static void *race_forget(void *arg)
     return arg;
 }
 
-static void test_owner_races_with_others(void)
+TEST(an_owner_races_with_others)
 {
     struct race_waiter owner = {.waiter = {.notify = race_notify, .is_owner = true}};
     pthread_t completer, other;
@@ -357,7 +357,7 @@ static cohort_status complete_chain(void *arg)
 }
 
 /* As deep as what a stack had no room for, and 10 and 100 times as deep. */
-static void test_any_depth(void)
+TEST(any_depth)
 {
     static link_function *const links[] = {all_of,  any_of,        some_of,
                                            each_of, with_one_more, in_turn};
@@ -394,7 +394,7 @@ static void follow_later(struct cohort__waiter *waiter)
 
 /* In the order in which they were notified: those of the first future before those of the next
  * ones. */
-static void test_follow(void)
+TEST(follow)
 {
     struct follower followers[1 + 2 * WIDE];
     int num_running = 0, order = 0;
@@ -415,22 +415,4 @@ static void test_follow(void)
     CHECK_INT(order, 1 + 2 * WIDE);
     for (int i = 0; i < WIDE; i++)
         CHECK(followers[1 + i].place < followers[1 + WIDE + i].place);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"completes once for all waiters", test_completes_once_for_all_waiters},
-        {"completes for its owner", test_completes_for_owner},
-        {"forget", test_forget},
-        {"errors travel", test_errors_travel},
-        {"complete from the start", test_complete_from_the_start},
-        {"null", test_null},
-        {"dropped before it completes", test_dropped_before_it_completes},
-        {"forgetting races with completing", test_forgetting_races_with_completing},
-        {"an owner races with others", test_owner_races_with_others},
-        {"any depth", test_any_depth},
-        {"follow", test_follow},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

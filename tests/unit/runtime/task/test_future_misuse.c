@@ -160,7 +160,7 @@ static cohort_status run_use(void *arg)
 }
 
 /* With the address sanitizer it is that which says so. */
-static void test_gone(void)
+TEST(gone)
 {
     for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
         char text[16384];
@@ -185,7 +185,7 @@ static cohort_status await_task_twice(void *arg)
     return status;
 }
 
-static void test_task_is_named(void)
+TEST(task_is_named)
 {
     char text[16384];
     run_child(await_task_twice, NULL, text, sizeof(text));
@@ -242,7 +242,7 @@ static cohort_status join_twice(void *arg)
     return cohort_await(all);
 }
 
-static void test_shared(void)
+TEST(shared)
 {
     static const char what[] = "another await or combinator waits for it with the same reference";
     char text[16384];
@@ -267,22 +267,11 @@ static cohort_status complete_twice(void *arg)
     return cohort_await(future);
 }
 
-static void test_complete(void)
+TEST(complete)
 {
     char text[16384];
     run_child(complete_twice, text, text, sizeof(text));
     check_line(text, "cohort_promise_fulfil", "was fulfilled, or failed, before");
     run_child(complete_twice, NULL, text, sizeof(text));
     check_line(text, "cohort_promise_fail", "was fulfilled, or failed, before");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"gone", test_gone},
-        {"task is named", test_task_is_named},
-        {"shared", test_shared},
-        {"complete", test_complete},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-static void test_fulfil_and_fail(void)
+TEST(fulfil_and_fail)
 {
     cohort_promise *promise = NULL;
     cohort_future *future = NULL;
@@ -25,7 +25,7 @@ static void test_fulfil_and_fail(void)
     cohort_promise_fulfil(promise, NULL);
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     cohort_promise *promise = NULL;
     cohort_future *future = NULL;
@@ -38,13 +38,4 @@ static void test_mistakes(void)
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     cohort_promise_fail(promise, COHORT_OK, "not an error");
     CHECK_INT(cohort_await(future), COHORT_ERR_FAILED);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"fulfil and fail", test_fulfil_and_fail},
-        {"mistakes", test_mistakes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -94,7 +94,7 @@ static cohort_status hold(void *arg)
     return COHORT_OK;
 }
 
-static void test_hold(void)
+TEST(hold)
 {
     CHECK_INT(run_tasks(1, hold, NULL), COHORT_OK);
     heard(0);
@@ -130,7 +130,7 @@ static cohort_status lock_in_each_way(void *arg)
     return COHORT_OK;
 }
 
-static void test_ways(void)
+TEST(ways)
 {
     CHECK_INT(run_tasks(1, lock_in_each_way, NULL), COHORT_OK);
 }
@@ -164,7 +164,7 @@ static cohort_status wait_for_condition(void *arg)
     return COHORT_OK;
 }
 
-static void test_condition(void)
+TEST(condition)
 {
     CHECK_INT(run_tasks(1, wait_for_condition, NULL), COHORT_OK);
 }
@@ -195,7 +195,7 @@ static cohort_status hold_beside_others(void *arg)
     return COHORT_OK;
 }
 
-static void test_others(void)
+TEST(others)
 {
     CHECK_INT(run_tasks(1, hold_beside_others, NULL), COHORT_OK);
     heard(0);
@@ -224,7 +224,7 @@ static cohort_status run_outside(void *arg)
     return COHORT_OK;
 }
 
-static void test_outside(void)
+TEST(outside)
 {
     CHECK_INT(run_tasks(2, run_outside, NULL), COHORT_OK);
     heard(0);
@@ -295,7 +295,7 @@ static cohort_status hold_beside_holders(void *arg)
     return COHORT_OK;
 }
 
-static void test_many(void)
+TEST(many)
 {
     CHECK_INT(run_tasks(1, hold_many, NULL), COHORT_OK);
     CHECK_INT(run_tasks(1, hold_beside_holders, NULL), COHORT_OK);
@@ -303,10 +303,6 @@ static void test_many(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"hold", test_hold},     {"ways", test_ways},       {"condition", test_condition},
-        {"others", test_others}, {"outside", test_outside}, {"many", test_many},
-    };
     listen_to_stderr();
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

@@ -92,7 +92,7 @@ static cohort_status await_until_seen(void *arg)
     return COHORT_OK;
 }
 
-static void test_sees_the_end(void)
+TEST(sees_the_end)
 {
     run(await_until_seen);
 }
@@ -112,7 +112,7 @@ static cohort_status await_when_polls_are_due(void *arg)
     return COHORT_OK;
 }
 
-static void test_polls_in_between(void)
+TEST(polls_in_between)
 {
     run(await_when_polls_are_due);
 }
@@ -133,7 +133,7 @@ static cohort_status await_in_vain(void *arg)
     return COHORT_OK;
 }
 
-static void test_gives_up(void)
+TEST(gives_up)
 {
     run(await_in_vain);
 }
@@ -161,18 +161,7 @@ static cohort_status await_others(void *arg)
 }
 
 /* Other tasks, and what no collective is. */
-static void test_only_if_that_may_help(void)
+TEST(only_if_that_may_help)
 {
     run(await_others);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"sees the end", test_sees_the_end},
-        {"polls in between", test_polls_in_between},
-        {"gives up", test_gives_up},
-        {"only if that may help", test_only_if_that_may_help},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

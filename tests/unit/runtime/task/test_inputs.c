@@ -125,7 +125,7 @@ static cohort_status all(void *arg)
     return cohort_await(future);
 }
 
-static void test_all(void)
+TEST(when_all)
 {
     run(all);
 }
@@ -152,7 +152,7 @@ static cohort_status any(void *arg)
     return status ? status : cohort_await(some);
 }
 
-static void test_any(void)
+TEST(when_any_when_some)
 {
     run(any);
 }
@@ -180,7 +180,7 @@ static cohort_status each(void *arg)
     return COHORT_OK;
 }
 
-static void test_each(void)
+TEST(when_each)
 {
     run(each);
 }
@@ -213,7 +213,7 @@ static cohort_status long_each(void *arg)
     return COHORT_OK;
 }
 
-static void test_long_each(void)
+TEST(long_when_each)
 {
     run(long_each);
 }
@@ -262,7 +262,7 @@ static cohort_status tasks_of_complete(void *arg)
     return cohort_await(future);
 }
 
-static void test_tasks(void)
+TEST(tasks_that_have_yet_to_begin)
 {
     run(tasks);
     run(tasks_of_complete);
@@ -330,7 +330,7 @@ static cohort_status in_scope(void *arg)
     return COHORT_OK;
 }
 
-static void test_scope(void)
+TEST(scope)
 {
     run(in_scope);
 }
@@ -363,7 +363,7 @@ static cohort_status in_range(void *arg)
     return COHORT_OK;
 }
 
-static void test_range(void)
+TEST(range)
 {
     run(in_range);
 }
@@ -394,7 +394,7 @@ static cohort_status many(void *arg)
     return COHORT_OK;
 }
 
-static void test_many(void)
+TEST(more_than_there_are_places)
 {
     run(many);
 }
@@ -423,13 +423,13 @@ static cohort_status wide(void *arg)
     return cohort_await(future);
 }
 
-static void test_wide(void)
+TEST(many_inputs)
 {
     run(wide);
 }
 
 /* A thread that is no worker has places, too. */
-static void test_outside(void)
+TEST(outside_of_workers)
 {
     enum { MANY = COHORT__INPUTS_PLACES + 1 };
     cohort_promise *promises[MANY];
@@ -502,7 +502,7 @@ static cohort_status busy_twice(void *arg)
     return status ? status : other_status;
 }
 
-static void test_ticks(void)
+TEST(ticks)
 {
     pthread_t thread;
     CHECK_INT(pthread_create(&thread, NULL, tick_always, NULL), 0);
@@ -512,22 +512,4 @@ static void test_ticks(void)
     check_no_lines();
     cohort__inputs_close();
     cohort__ledger_close();
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"when_all", test_all},
-        {"when_any, when_some", test_any},
-        {"when_each", test_each},
-        {"long when_each", test_long_each},
-        {"tasks that have yet to begin", test_tasks},
-        {"scope", test_scope},
-        {"range", test_range},
-        {"more than there are places", test_many},
-        {"many inputs", test_wide},
-        {"outside of workers", test_outside},
-        {"ticks", test_ticks},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -24,7 +24,7 @@ static void reset(void)
     }
 }
 
-static void test_timers_expire_in_order(void)
+TEST(timers_expire_in_order)
 {
     const struct cohort__scheduler_hooks *hooks = cohort__plain_loop_hooks();
     uint64_t start = cohort__clock_now();
@@ -41,7 +41,7 @@ static void test_timers_expire_in_order(void)
     CHECK(!hooks->poll(hooks->context));
 }
 
-static void test_cancel_and_end(void)
+TEST(cancel_and_end)
 {
     const struct cohort__scheduler_hooks *hooks = cohort__plain_loop_hooks();
     reset();
@@ -63,7 +63,7 @@ static void *wake(void *arg)
     return arg;
 }
 
-static void test_wake_ends_the_park(void)
+TEST(wake_ends_the_park)
 {
     const struct cohort__scheduler_hooks *hooks = cohort__plain_loop_hooks();
     for (int i = 0; i < 100; i++) {
@@ -72,14 +72,4 @@ static void test_wake_ends_the_park(void)
         hooks->park(hooks->context);
         pthread_join(thread, NULL);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"timers expire in order", test_timers_expire_in_order},
-        {"cancel and end", test_cancel_and_end},
-        {"wake ends the park", test_wake_ends_the_park},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

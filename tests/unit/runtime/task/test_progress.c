@@ -132,7 +132,7 @@ static cohort_status compute_on_all(void *arg)
     return cohort_await(cohort_when_all(futures, num));
 }
 
-static void test_messages_are_seen_to_while_all_workers_compute(void)
+TEST(messages_while_all_workers_compute)
 {
     for (unsigned num_workers = 1; num_workers <= MOST_WORKERS; num_workers++) {
         struct cohort__scheduler_options options = options_of(num_workers);
@@ -160,7 +160,7 @@ static cohort_status send_to_parked(void *arg)
     return COHORT_OK;
 }
 
-static void test_it_parks_and_is_woken(void)
+TEST(it_parks_and_is_woken)
 {
     struct cohort__scheduler_options options = options_of(1);
     struct post post;
@@ -190,7 +190,7 @@ static cohort_status compute_until_expired(void *arg)
     return COHORT_OK;
 }
 
-static void test_timers_expire_while_a_task_computes(void)
+TEST(timers_expire)
 {
     run_with(1, compute_until_expired, NULL);
 }
@@ -236,7 +236,7 @@ static cohort_status await_the_loop(void *arg)
     return COHORT_OK;
 }
 
-static void test_it_resumes_tasks(void)
+TEST(it_resumes_tasks)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         for (unsigned spins = 0; spins < 2; spins++) {
@@ -314,7 +314,7 @@ static cohort_status chores_on_all(void *arg)
     return cohort_await(cohort_when_all(futures, num));
 }
 
-static void test_chores_run_while_all_workers_compute(void)
+TEST(chores_while_all_workers_compute)
 {
     for (unsigned num_workers = 1; num_workers <= MOST_WORKERS; num_workers++)
         run_with(num_workers, chores_on_all, NULL);
@@ -346,7 +346,7 @@ static cohort_status leave_a_chore(void *arg)
     return COHORT_OK;
 }
 
-static void test_workers_take_chores(void)
+TEST(workers_take_chores)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         run_with(num_workers, leave_a_chore, NULL);
@@ -370,7 +370,7 @@ static cohort_status compute_beside_a_work(void *arg)
     return COHORT_OK;
 }
 
-static void test_works_run_on_workers(void)
+TEST(works_run_on_workers)
 {
     run_with(1, compute_beside_a_work, NULL);
 }
@@ -418,7 +418,7 @@ static cohort_status post_from_everywhere(void *arg)
     return COHORT_OK;
 }
 
-static void test_any_thread_posts_chores(void)
+TEST(any_thread_posts_chores)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         for (unsigned spins = 0; spins < 2; spins++) {
@@ -438,7 +438,7 @@ static cohort_status leave_chores_behind(void *arg)
     return arg ? COHORT_OK : COHORT_ERR_STATE;
 }
 
-static void test_chores_run_before_the_end(void)
+TEST(chores_run_before_the_end)
 {
     for (int i = 0; i < 50; i++) {
         run_with(1 + (unsigned)i % 3, leave_chores_behind, &i);
@@ -446,7 +446,7 @@ static void test_chores_run_before_the_end(void)
     }
 }
 
-static void test_stop_before_run(void)
+TEST(stop_before_run)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         struct cohort__scheduler_options options = options_of(num_workers);
@@ -469,7 +469,7 @@ static void stop(struct cohort__timer *timer)
     cohort__scheduler_stop();
 }
 
-static void test_stopped_by_the_loop(void)
+TEST(stopped_by_the_loop)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         struct cohort__scheduler_options options = options_of(num_workers);
@@ -480,23 +480,4 @@ static void test_stopped_by_the_loop(void)
         hooks->timer(hooks->context, &timer, cohort__clock_after(1000000));
         CHECK_INT(cohort__scheduler_run(), COHORT_OK);
     }
-}
-
-static const struct test_case cases[] = {
-    {"messages while all workers compute", test_messages_are_seen_to_while_all_workers_compute},
-    {"it parks and is woken", test_it_parks_and_is_woken},
-    {"timers expire", test_timers_expire_while_a_task_computes},
-    {"it resumes tasks", test_it_resumes_tasks},
-    {"chores while all workers compute", test_chores_run_while_all_workers_compute},
-    {"workers take chores", test_workers_take_chores},
-    {"works run on workers", test_works_run_on_workers},
-    {"any thread posts chores", test_any_thread_posts_chores},
-    {"chores run before the end", test_chores_run_before_the_end},
-    {"stop before run", test_stop_before_run},
-    {"stopped by the loop", test_stopped_by_the_loop},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -69,7 +69,7 @@ static cohort_status check_order(void *arg)
     return COHORT_OK;
 }
 
-static void test_order(void)
+TEST(order)
 {
     CHECK_INT(run_tasks(1, check_order, NULL), COHORT_OK);
 }
@@ -122,7 +122,7 @@ static cohort_status check_flood(void *arg)
     return COHORT_OK;
 }
 
-static void test_flood(void)
+TEST(flood)
 {
     CHECK_INT(run_tasks(1, check_flood, NULL), COHORT_OK);
 }
@@ -149,7 +149,7 @@ static cohort_status check_in_place(void *arg)
     return COHORT_OK;
 }
 
-static void test_in_place(void)
+TEST(in_place)
 {
     CHECK_INT(run_tasks(1, check_in_place, NULL), COHORT_OK);
 }
@@ -189,7 +189,7 @@ static cohort_status start_there(void *arg)
     return cohort_await(cohort_when_all(futures + SUM / 2, SUM - SUM / 2));
 }
 
-static void test_worker(void)
+TEST(worker)
 {
     CHECK_INT(run_tasks(NUM_WORKERS, start_there, NULL), COHORT_OK);
     CHECK_INT(run_tasks(NUM_WORKERS, start_there, "large"), COHORT_OK);
@@ -230,7 +230,7 @@ static cohort_status be_busy(void *arg)
     return COHORT_OK;
 }
 
-static void test_busy(void)
+TEST(busy)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -285,7 +285,7 @@ static cohort_status leave_some(void *arg)
     return COHORT_OK;
 }
 
-static void test_ends(void)
+TEST(ends)
 {
     CHECK_INT(run_tasks(2, run_thread, NULL), COHORT_OK);
     CHECK_INT(run_tasks(2, leave_some, NULL), COHORT_OK);
@@ -319,7 +319,7 @@ int __wrap_pthread_join(pthread_t thread, void **ret_value)
     return error;
 }
 
-static void test_late(void)
+TEST(late)
 {
     is_late = true;
     CHECK_INT(run_tasks(2, do_nothing, NULL), COHORT_OK);
@@ -356,7 +356,7 @@ static cohort_status run_scope(void *arg)
     return COHORT_OK;
 }
 
-static void test_scope(void)
+TEST(scope)
 {
     CHECK_INT(run_tasks(1, run_scope, NULL), COHORT_OK);
 }
@@ -382,7 +382,7 @@ static cohort_status run_on_reserve(void *arg)
     return COHORT_OK;
 }
 
-static void test_reserve(void)
+TEST(reserve)
 {
     CHECK_INT(run_tasks(1, run_on_reserve, NULL), COHORT_OK);
     CHECK_INT(run_tasks(2, run_on_reserve, NULL), COHORT_OK);
@@ -408,18 +408,7 @@ static cohort_status check_arguments(void *arg)
     return COHORT_OK;
 }
 
-static void test_arguments(void)
+TEST(arguments)
 {
     CHECK_INT(run_tasks(2, check_arguments, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"order", test_order},         {"flood", test_flood}, {"in place", test_in_place},
-        {"worker", test_worker},       {"busy", test_busy},   {"ends", test_ends},
-        {"late", test_late},           {"scope", test_scope}, {"reserve", test_reserve},
-        {"arguments", test_arguments},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

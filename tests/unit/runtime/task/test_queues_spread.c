@@ -42,7 +42,7 @@ static void drop(int count)
         CHECK(cohort__deque_pop(&workers[0].deque));
 }
 
-static void test_shares(void)
+TEST(shares)
 {
     setup();
     /* Worker 1 is busy. */
@@ -74,7 +74,7 @@ static void wait_for(uint64_t nanoseconds)
 }
 
 /* It wakes those for which the rest is. */
-static void test_way_is_made_once(void)
+TEST(way_is_made_once)
 {
     setup();
     uint64_t begin = cohort__clock_now();
@@ -93,7 +93,7 @@ static void test_way_is_made_once(void)
 }
 
 /* As long as others take something, but not for ever. */
-static void test_way_has_an_end(void)
+TEST(way_has_an_end)
 {
     setup();
     uint64_t end = cohort__clock_after(100000000);
@@ -106,14 +106,4 @@ static void test_way_has_an_end(void)
     } while (cohort__spread_makes_way(&workers[0], &workers[0]) && num_taken < NUM_TASKS);
     CHECK(num_taken < NUM_TASKS || cohort__clock_now() >= end);
     teardown();
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"shares", test_shares},
-        {"way is made once", test_way_is_made_once},
-        {"way has an end", test_way_has_an_end},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -44,7 +44,7 @@ static cohort_status count_all(void *arg)
     return COHORT_OK;
 }
 
-static void test_each_index_once(void)
+TEST(each_index_once)
 {
     for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
         CHECK_INT(run_tasks(num_workers, count_all, NULL), COHORT_OK);
@@ -77,7 +77,7 @@ static cohort_status fail_in_ranges(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_errors(void)
+TEST(errors)
 {
     for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
         CHECK_INT(run_tasks(num_workers, fail_in_ranges, NULL), COHORT_OK);
@@ -88,7 +88,7 @@ static void test_errors(void)
     CHECK(num_left_out > MOST / 2);
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     CHECK_INT(cohort_await(cohort_parallel_for(0, 1, NULL, NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "cohort_parallel_for: function is NULL");
@@ -134,7 +134,7 @@ static cohort_status suspend_in_a_range(void *arg)
     return arg ? COHORT_ERR_FAILED : cohort_await(futures[0]);
 }
 
-static void test_the_rest_goes_on(void)
+TEST(the_rest_goes_on)
 {
     for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
         CHECK_INT(run_tasks(num_workers, suspend_in_a_range, NULL), COHORT_OK);
@@ -163,7 +163,7 @@ static cohort_status nest(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_nested(void)
+TEST(nested)
 {
     for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
         CHECK_INT(run_tasks(num_workers, nest, NULL), COHORT_OK);
@@ -197,7 +197,7 @@ static cohort_status compute_beside_a_task(void *arg)
     return arg ? COHORT_ERR_FAILED : cohort_await(task);
 }
 
-static void test_others_have_their_turn(void)
+TEST(others_have_their_turn)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
         CHECK_INT(run_tasks(num_workers, compute_beside_a_task, NULL), COHORT_OK);
@@ -225,7 +225,7 @@ static cohort_status do_nothing(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_too_late(void)
+TEST(too_late)
 {
     clear();
     is_late_wanted = true;
@@ -236,18 +236,4 @@ static void test_too_late(void)
     CHECK_CONTAINS(cohort_error_message(),
                    "cohort_parallel_for: not all indices have begun: task: the runtime ended");
     check_counts(0, 0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"each index once", test_each_index_once},
-        {"errors", test_errors},
-        {"mistakes", test_mistakes},
-        {"the rest goes on", test_the_rest_goes_on},
-        {"nested", test_nested},
-        {"others have their turn", test_others_have_their_turn},
-        {"too late", test_too_late},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

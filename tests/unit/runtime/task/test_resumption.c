@@ -91,7 +91,7 @@ static cohort_status move_often(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_moves(void)
+TEST(moves)
 {
     for (unsigned num_workers = 2; num_workers <= 4; num_workers++)
         CHECK_INT(run_movable(num_workers, move_often, NULL), COHORT_OK);
@@ -165,7 +165,7 @@ static cohort_status wait_in_pairs(void *arg)
     return COHORT_OK;
 }
 
-static void test_pairs(void)
+TEST(pairs)
 {
     for (int outer = COHORT_TASK_PINNED; outer <= COHORT_TASK_MOVABLE; outer++)
         for (int inner = COHORT_TASK_PINNED; inner <= COHORT_TASK_MOVABLE; inner++) {
@@ -184,7 +184,7 @@ static cohort_status ask_wrongly(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_wrong_mobility(void)
+TEST(wrong_mobility)
 {
     CHECK_INT(run_tasks(1, ask_wrongly, NULL), COHORT_OK);
 }
@@ -243,19 +243,8 @@ static cohort_status go_round_all(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_ring(void)
+TEST(ring)
 {
     for (unsigned num_workers = 1; num_workers <= 8; num_workers *= 2)
         CHECK_INT(run_movable(num_workers, go_round_all, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"moves", test_moves},
-        {"pairs", test_pairs},
-        {"wrong mobility", test_wrong_mobility},
-        {"ring", test_ring},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -19,7 +19,7 @@
 #include "tests/support/await_within.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
-static void test_options_are_checked(void)
+TEST(options_are_checked)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -55,7 +55,7 @@ static cohort_status count_threads(void *arg)
     return COHORT_OK;
 }
 
-static void test_one_worker_is_one_thread(void)
+TEST(one_worker_is_one_thread)
 {
     int before = num_threads();
     int during = 0;
@@ -63,7 +63,7 @@ static void test_one_worker_is_one_thread(void)
     CHECK_INT(during, before);
 }
 
-static void test_stop_before_run(void)
+TEST(stop_before_run)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -105,7 +105,7 @@ static cohort_status await_alone(void *arg)
     return COHORT_OK;
 }
 
-static void test_alone(void)
+TEST(alone)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         atomic_int num_done = 0;
@@ -113,7 +113,7 @@ static void test_alone(void)
     }
 }
 
-static void test_stop_waits_for_the_tasks(void)
+TEST(stop_waits_for_the_tasks)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         atomic_int num_done = 0;
@@ -140,7 +140,7 @@ static void run_work(struct cohort__work *work)
         cohort__scheduler_stop();
 }
 
-static void test_works_run_and_may_be_posted_again(void)
+TEST(works_run_and_may_be_posted_again)
 {
     static struct work works[100];
     struct cohort__scheduler_options options;
@@ -229,7 +229,7 @@ static cohort_status busy_then_idle(void *arg)
     return COHORT_OK;
 }
 
-static void test_hooks_have_one_caller_outside_of_tasks(void)
+TEST(hooks_have_one_caller_outside_of_tasks)
 {
     for (unsigned num_workers = 1; num_workers <= 4; num_workers++) {
         struct spy spy = {.plain = cohort__plain_loop_hooks()};
@@ -291,7 +291,7 @@ static cohort_status await_and_stop(void *future)
     return status;
 }
 
-static void test_quiet_parks_are_repeated_at_once(void)
+TEST(quiet_parks_are_repeated_at_once)
 {
     struct quiet quiet = {0};
     struct cohort__scheduler_hooks hooks = {
@@ -356,7 +356,7 @@ static cohort_status steady(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_steady_state_maps_nothing(void)
+TEST(steady_state_maps_nothing)
 {
     CHECK_INT(run_tasks(1, steady, NULL), COHORT_OK);
 }
@@ -385,7 +385,7 @@ static cohort_status meeting(void *arg)
     return COHORT_OK;
 }
 
-static void test_tasks_are_stolen(void)
+TEST(tasks_are_stolen)
 {
     CHECK_INT(run_tasks(3, meeting, NULL), COHORT_OK);
     /* Workers that go to sleep at the same time: each worker that is woken has to wake the next
@@ -398,7 +398,7 @@ static void test_tasks_are_stolen(void)
     CHECK_INT(run_tasks_with(&options, meeting, NULL), COHORT_OK);
 }
 
-static void test_pinned_workers(void)
+TEST(pinned_workers)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
@@ -460,7 +460,7 @@ static cohort_status crowd_and_wait(void *arg)
 }
 
 /* The memory of stacks that are not needed any more goes back to the system. */
-static void test_unused_stacks_go_back(void)
+TEST(unused_stacks_go_back)
 {
     if (!COHORT__ASAN && !COHORT__TSAN) /* they keep memory of their own for each stack */
         CHECK_INT(run_tasks(1, crowd_and_wait, NULL), COHORT_OK);
@@ -501,7 +501,7 @@ static cohort_status crowd_beside_polls(void *arg)
 }
 
 /* What the event loop takes of a stack does not stay with tasks that suspend. */
-static void test_polls_leave_stacks_alone(void)
+TEST(polls_leave_stacks_alone)
 {
     struct cohort__scheduler_hooks hooks = *cohort__plain_loop_hooks();
     struct cohort__scheduler_options options;
@@ -547,7 +547,7 @@ static cohort_status pile_up_tasks(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_old_tasks_are_run(void)
+TEST(old_tasks_are_run)
 {
     CHECK_INT(run_tasks(1, pile_up_tasks, NULL), COHORT_OK);
 }
@@ -592,7 +592,7 @@ static cohort_status grow_trees(void *arg)
     return cohort_await(cohort_when_all(trees, NUM_TREES));
 }
 
-static void test_trees_end_before_others_begin(void)
+TEST(trees_end_before_others_begin)
 {
     struct grove grove = {0};
     CHECK_INT(run_tasks(1, grow_trees, &grove), COHORT_OK);
@@ -618,7 +618,7 @@ static void start_many(bool fewer_will_do)
     CHECK_INT(cohort__scheduler_run(), COHORT_OK);
 }
 
-static void test_too_few_threads(void)
+TEST(too_few_threads)
 {
     for (int fewer_will_do = 0; !COHORT__ASAN && !COHORT__TSAN && fewer_will_do < 2;
          fewer_will_do++) {
@@ -632,27 +632,4 @@ static void test_too_few_threads(void)
         CHECK_INT(waitpid(child, &status, 0), child);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"too few threads", test_too_few_threads},
-        {"options are checked", test_options_are_checked},
-        {"one worker is one thread", test_one_worker_is_one_thread},
-        {"stop before run", test_stop_before_run},
-        {"stop waits for the tasks", test_stop_waits_for_the_tasks},
-        {"alone", test_alone},
-        {"works run and may be posted again", test_works_run_and_may_be_posted_again},
-        {"hooks have one caller outside of tasks", test_hooks_have_one_caller_outside_of_tasks},
-        {"quiet parks are repeated at once", test_quiet_parks_are_repeated_at_once},
-        {"steady state maps nothing", test_steady_state_maps_nothing},
-        {"tasks are stolen", test_tasks_are_stolen},
-        {"pinned workers", test_pinned_workers},
-        {"unused stacks go back", test_unused_stacks_go_back},
-        {"polls leave stacks alone", test_polls_leave_stacks_alone},
-        {"old tasks are run", test_old_tasks_are_run},
-        {"trees end before others begin", test_trees_end_before_others_begin},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -87,7 +87,7 @@ static cohort_status all_are_awaited(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_all_are_awaited(void)
+TEST(all_are_awaited)
 {
     run(all_are_awaited, NULL);
 }
@@ -142,7 +142,7 @@ static cohort_status first_error(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_first_error(void)
+TEST(first_error)
 {
     run(first_error, NULL);
 }
@@ -207,7 +207,7 @@ static cohort_status not_started(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_not_started(void)
+TEST(not_started)
 {
     CHECK_INT(run_tasks(1, not_started, NULL), COHORT_OK);
 }
@@ -237,7 +237,7 @@ static cohort_status range_is_cancelled(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_range(void)
+TEST(range)
 {
     run(range_is_cancelled, NULL);
 }
@@ -262,7 +262,7 @@ static cohort_status limit(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_limit(void)
+TEST(limit)
 {
     run(limit, NULL);
 }
@@ -308,7 +308,7 @@ static cohort_status nesting(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_nesting(void)
+TEST(nesting)
 {
     run(nesting, NULL);
 }
@@ -352,7 +352,7 @@ static cohort_status fails_by_call(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_fails_by_call(void)
+TEST(fails_by_call)
 {
     run(fails_by_call, NULL);
 }
@@ -375,7 +375,7 @@ static cohort_status scopes_are_left(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_left(void)
+TEST(left)
 {
     run(scopes_are_left, NULL);
 }
@@ -413,7 +413,7 @@ static cohort_status leave_deep(void *arg)
 }
 
 /* As deep as what a stack had no room for, and 10 and 100 times as deep. */
-static void test_left_deep(void)
+TEST(left_and_nested_deeply)
 {
     enum { DEEP = 3000 };
     for (size_t depth = DEEP; depth <= test_rounds(100, 10) * DEEP; depth *= 10)
@@ -453,7 +453,7 @@ static cohort_status around_are_known(void *arg)
     return COHORT_OK;
 }
 
-static void test_around(void)
+TEST(knows_those_around)
 {
     run(around_are_known, NULL);
 }
@@ -519,7 +519,7 @@ static void run_telling(cohort_task_function *function, void *arg, char *text, s
     CHECK_INT(status, COHORT_OK);
 }
 
-static void test_lost(void)
+TEST(lost)
 {
     char text[2048];
     run_telling(lose, &text, text, sizeof(text));
@@ -592,7 +592,7 @@ static cohort_status threads_outside(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_threads_outside(void)
+TEST(threads_outside)
 {
     CHECK_INT(run_tasks(2, threads_outside, NULL), COHORT_OK);
 }
@@ -650,7 +650,7 @@ static cohort_status mistakes(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     cohort_scope *scope = NULL;
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_ERR_STATE);
@@ -661,24 +661,4 @@ static void test_mistakes(void)
     cohort_scope_cancel(NULL);
     CHECK(!cohort_cancelled());
     CHECK_INT(run_tasks(1, mistakes, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"all are awaited", test_all_are_awaited},
-        {"first error", test_first_error},
-        {"not started", test_not_started},
-        {"range", test_range},
-        {"limit", test_limit},
-        {"nesting", test_nesting},
-        {"left", test_left},
-        {"left, and nested deeply", test_left_deep},
-        {"knows those around", test_around},
-        {"lost", test_lost},
-        {"fails by call", test_fails_by_call},
-        {"threads outside", test_threads_outside},
-        {"mistakes", test_mistakes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

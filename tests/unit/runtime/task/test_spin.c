@@ -69,7 +69,7 @@ static uint64_t pause_us(struct cohort__spin *spin)
     return (now - start) / us(1);
 }
 
-static void test_time_and_not_polls(void)
+TEST(time_and_not_polls)
 {
     struct cohort__spin spin;
     begin(&spin, 100);
@@ -86,7 +86,7 @@ static void test_time_and_not_polls(void)
     CHECK_INT((long long)((now - start) / us(1)), 180);
 }
 
-static void test_what_brings_nothing_ends(void)
+TEST(what_brings_nothing_ends)
 {
     struct cohort__spin spin;
     begin(&spin, 100);
@@ -107,7 +107,7 @@ static void test_what_brings_nothing_ends(void)
     }
 }
 
-static void test_what_brings_something_stays(void)
+TEST(what_brings_something_stays)
 {
     struct cohort__spin spin;
     begin(&spin, 100);
@@ -135,7 +135,7 @@ static void lose_core(void)
     num_preemptions++;
 }
 
-static void test_preempted(void)
+TEST(preempted)
 {
     struct cohort__spin spin;
     begin(&spin, 10000);
@@ -158,7 +158,7 @@ static void test_preempted(void)
 }
 
 /* Preempted again and again, even if only for a moment each time. */
-static void test_preempted_often(void)
+TEST(preempted_often)
 {
     struct cohort__spin spin;
     begin(&spin, 1000000);
@@ -171,7 +171,7 @@ static void test_preempted_often(void)
 }
 
 /* A look that takes long because of an interrupt, or because there was much to do. */
-static void test_gap_without_preemption(void)
+TEST(gap_without_preemption)
 {
     struct cohort__spin spin;
     int gaps = 0;
@@ -188,7 +188,7 @@ static void test_gap_without_preemption(void)
 }
 
 /* It looks on while something is expected, which costs no credit. But not if it never spins. */
-static void test_expects(void)
+TEST(expects)
 {
     struct cohort__spin spin;
     begin(&spin, 10);
@@ -218,7 +218,7 @@ static int yields_in(struct cohort__spin *spin, uint64_t ms, uint64_t long_us)
 }
 
 /* A long one in many is what others have a right to. */
-static void test_many_short_yields(void)
+TEST(many_short_yields)
 {
     struct cohort__spin spin;
     begin(&spin, 0);
@@ -230,7 +230,7 @@ static void test_many_short_yields(void)
 
 /* Where a yield lasts for slices of others, few are tried, and all again when the others are gone.
  */
-static void test_long_yields(void)
+TEST(long_yields)
 {
     struct cohort__spin spin;
     begin(&spin, 0);
@@ -239,20 +239,4 @@ static void test_long_yields(void)
     yields_in(&spin, 130, 5);
     CHECK_INT(yields_in(&spin, 2000, 5), 80000);
     CHECK_INT(yields_in(&spin, 10, 3000), 3); /* pauses of 0, 1 and 2 ms */
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"time and not polls", test_time_and_not_polls},
-        {"what brings nothing ends", test_what_brings_nothing_ends},
-        {"what brings something stays", test_what_brings_something_stays},
-        {"preempted", test_preempted},
-        {"preempted often", test_preempted_often},
-        {"expects", test_expects},
-        {"gap without preemption", test_gap_without_preemption},
-        {"many short yields", test_many_short_yields},
-        {"long yields", test_long_yields},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -89,7 +89,7 @@ static void check_apart(enum cohort__stack_guard guard)
     }
 }
 
-static void test_stacks_are_apart(void)
+TEST(stacks_are_apart)
 {
     check_apart(COHORT__STACK_GUARD_CANARY);
     check_apart(COHORT__STACK_GUARD_PAGE);
@@ -117,7 +117,7 @@ static void check_many(enum cohort__stack_guard guard)
     free(stacks);
 }
 
-static void test_many(void)
+TEST(many)
 {
     check_many(COHORT__STACK_GUARD_KERNEL);
     check_many(COHORT__STACK_GUARD_PAGE);
@@ -153,13 +153,13 @@ static void check_guard(enum cohort__stack_guard guard)
     give_back(stacks, 3);
 }
 
-static void test_guards_catch(void)
+TEST(guards_catch)
 {
     check_guard(COHORT__STACK_GUARD_PAGE);
     check_guard(COHORT__STACK_GUARD_KERNEL);
 }
 
-static void test_canary_tells(void)
+TEST(canary_tells)
 {
     struct cohort__stack stacks[3];
     use_guard(COHORT__STACK_GUARD_CANARY);
@@ -176,7 +176,7 @@ static void test_canary_tells(void)
 }
 
 /* With little address space there are fewer stacks, and an error says so. */
-static void test_little_address_space(void)
+TEST(little_address_space)
 {
     if (COHORT__ASAN || COHORT__TSAN)
         return; /* they need all of it for themselves */
@@ -196,17 +196,4 @@ static void test_little_address_space(void)
     }
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-static const struct test_case cases[] = {
-    {"stacks are apart", test_stacks_are_apart},
-    {"guards catch", test_guards_catch},
-    {"canary tells", test_canary_tells},
-    {"little address space", test_little_address_space},
-    {"many", test_many},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

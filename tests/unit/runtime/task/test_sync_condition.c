@@ -59,7 +59,7 @@ static cohort_status no_round_is_missed(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_no_round_is_missed(void)
+TEST(no_round_is_missed)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, no_round_is_missed, NULL), COHORT_OK);
@@ -107,16 +107,7 @@ static cohort_status signals(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_signals(void)
+TEST(signals)
 {
     CHECK_INT(run_tasks(1, signals, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"no round is missed", test_no_round_is_missed},
-        {"signals", test_signals},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

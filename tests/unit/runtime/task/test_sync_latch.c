@@ -48,14 +48,8 @@ static cohort_status opens(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_opens(void)
+TEST(opens)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, opens, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {{"opens", test_opens}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -69,13 +69,13 @@ static cohort_status meet(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_meet(void)
+TEST(meet)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, meet, NULL), COHORT_OK);
 }
 
-static void test_alone(void)
+TEST(alone)
 {
     bool is_last = false;
     cohort_local_barrier *barrier;
@@ -85,13 +85,4 @@ static void test_alone(void)
     CHECK(is_last);
     CHECK_INT(cohort_local_barrier_wait(barrier, 0, NULL), COHORT_OK);
     cohort_local_barrier_unref(barrier);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"meet", test_meet},
-        {"alone", test_alone},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -79,7 +79,7 @@ static cohort_status one_at_a_time(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_one_at_a_time(void)
+TEST(one_at_a_time)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, one_at_a_time, NULL), COHORT_OK);
@@ -129,7 +129,7 @@ static cohort_status in_order(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_in_order(void)
+TEST(in_order)
 {
     CHECK_INT(run_tasks(1, in_order, NULL), COHORT_OK);
 }
@@ -162,17 +162,7 @@ static cohort_status mistakes(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     CHECK_INT(run_tasks(1, mistakes, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"one at a time", test_one_at_a_time},
-        {"in order", test_in_order},
-        {"mistakes", test_mistakes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

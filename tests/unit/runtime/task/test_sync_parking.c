@@ -150,7 +150,7 @@ static cohort_status limits(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_limits(void)
+TEST(limits)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
         CHECK_INT(run_tasks(num_workers, limits, NULL), COHORT_OK);
@@ -207,7 +207,7 @@ static cohort_status cancelling(void *arg)
     return COHORT_OK;
 }
 
-static void test_cancelling(void)
+TEST(cancelling)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, cancelling, NULL), COHORT_OK);
@@ -250,14 +250,14 @@ static cohort_status given_back(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_given_back(void)
+TEST(given_back)
 {
     CHECK_INT(run_tasks(1, given_back, NULL), COHORT_OK);
 }
 
 /* --- mistakes, and what needs no runtime --- */
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     void *item;
     cohort_queue *queue;
@@ -291,15 +291,4 @@ static void test_mistakes(void)
     cohort_queue_unref(NULL);
     CHECK(!cohort_mutex_ref(NULL) && !cohort_condition_ref(NULL) && !cohort_semaphore_ref(NULL));
     CHECK(!cohort_latch_ref(NULL) && !cohort_local_barrier_ref(NULL) && !cohort_queue_ref(NULL));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"limits", test_limits},
-        {"cancelling", test_cancelling},
-        {"given back", test_given_back},
-        {"mistakes", test_mistakes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -107,7 +107,7 @@ static cohort_status nothing_is_lost(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_nothing_is_lost(void)
+TEST(nothing_is_lost)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, nothing_is_lost, NULL), COHORT_OK);
@@ -148,7 +148,7 @@ static cohort_status closed(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_closed(void)
+TEST(closed)
 {
     CHECK_INT(run_tasks(1, closed, NULL), COHORT_OK);
 }
@@ -204,17 +204,7 @@ static cohort_status in_order(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_in_order(void)
+TEST(in_order)
 {
     CHECK_INT(run_tasks(1, in_order, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"nothing is lost", test_nothing_is_lost},
-        {"in order", test_in_order},
-        {"closed", test_closed},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -62,7 +62,7 @@ static cohort_status permits(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_permits(void)
+TEST(permits)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, permits, NULL), COHORT_OK);
@@ -102,7 +102,7 @@ static cohort_status in_order(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_in_order(void)
+TEST(in_order)
 {
     CHECK_INT(run_tasks(1, in_order, NULL), COHORT_OK);
 }
@@ -143,28 +143,17 @@ static cohort_status cancel_often(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_cancelled(void)
+TEST(cancelled)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, cancel_often, NULL), COHORT_OK);
 }
 
-static void test_too_many(void)
+TEST(too_many)
 {
     cohort_semaphore *semaphore;
     CHECK_INT(cohort_semaphore_create(UINT64_MAX - 1, &semaphore), COHORT_OK);
     CHECK_INT(cohort_semaphore_release(semaphore, 2), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_semaphore_release(semaphore, 1), COHORT_OK);
     cohort_semaphore_unref(semaphore);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"permits", test_permits},
-        {"in order", test_in_order},
-        {"cancelled", test_cancelled},
-        {"too many", test_too_many},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

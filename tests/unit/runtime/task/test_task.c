@@ -24,7 +24,7 @@ static cohort_status statuses_and_messages(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_statuses_and_messages(void)
+TEST(statuses_and_messages)
 {
     CHECK_INT(run_tasks(1, statuses_and_messages, NULL), COHORT_OK);
     CHECK_INT(run_tasks(2, statuses_and_messages, NULL), COHORT_OK);
@@ -43,7 +43,7 @@ static cohort_status message_of_another_status(void *arg)
     return COHORT_OK;
 }
 
-static void test_message_of_another_status_stays_behind(void)
+TEST(message_of_another_status_stays_behind)
 {
     CHECK_INT(run_tasks(1, message_of_another_status, "x"), COHORT_OK);
 }
@@ -69,7 +69,7 @@ static cohort_status orders(void *arg)
     return COHORT_OK;
 }
 
-static void test_orders(void)
+TEST(orders)
 {
     static cohort_future *tasks[3000];
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
@@ -88,7 +88,7 @@ static cohort_status pairs(void *arg)
     return COHORT_OK;
 }
 
-static void test_pairs(void)
+TEST(pairs)
 {
     atomic_store(&num_runs, 0);
     CHECK_INT(run_tasks(1, pairs, NULL), COHORT_OK);
@@ -103,7 +103,7 @@ static cohort_status dropped(void *arg)
     return COHORT_OK;
 }
 
-static void test_dropped_tasks_still_run(void)
+TEST(dropped_tasks_still_run)
 {
     atomic_store(&num_runs, 0);
     CHECK_INT(run_tasks(1, dropped, NULL), COHORT_OK);
@@ -132,7 +132,7 @@ static cohort_status yield_until_flag(void *arg)
     return cohort_await(task);
 }
 
-static void test_yield_lets_others_run(void)
+TEST(yield_lets_others_run)
 {
     CHECK_INT(run_tasks(1, yield_until_flag, NULL), COHORT_OK);
     cohort_yield();
@@ -158,7 +158,7 @@ static cohort_status fair(void *arg)
     return cohort_await(old);
 }
 
-static void test_fair(void)
+TEST(fair)
 {
     CHECK_INT(run_tasks(1, fair, NULL), COHORT_OK);
 }
@@ -186,7 +186,7 @@ static cohort_status spawn_from_threads(void *arg)
     return cohort_await(future);
 }
 
-static void test_spawned_by_foreign_threads(void)
+TEST(spawned_by_foreign_threads)
 {
     pthread_t threads[3];
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
@@ -276,13 +276,13 @@ static cohort_status await_in_orders(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_orders_of_awaits(void)
+TEST(orders_of_awaits)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, await_in_orders, NULL), COHORT_OK);
 }
 
-static void test_known_tasks(void)
+TEST(known_tasks)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
         CHECK_INT(run_tasks(num_workers, await_known_tasks, NULL), COHORT_OK);
@@ -375,29 +375,11 @@ static cohort_status spawn_without_memory(void *arg)
     return COHORT_OK;
 }
 
-static void test_without_memory(void)
+TEST(without_memory)
 {
     for (unsigned fails = 1; fails <= 3; fails++) {
         int before = atomic_load(&memory.num_objects);
         CHECK_INT(run_tasks(1, spawn_without_memory, &fails), COHORT_OK);
         CHECK_INT(atomic_load(&memory.num_objects), before);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"statuses and messages", test_statuses_and_messages},
-        {"message of another status stays behind", test_message_of_another_status_stays_behind},
-        {"orders", test_orders},
-        {"pairs", test_pairs},
-        {"dropped tasks still run", test_dropped_tasks_still_run},
-        {"yield lets others run", test_yield_lets_others_run},
-        {"fair", test_fair},
-        {"spawned by foreign threads", test_spawned_by_foreign_threads},
-        {"known tasks", test_known_tasks},
-        {"orders of awaits", test_orders_of_awaits},
-        {"without memory", test_without_memory},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

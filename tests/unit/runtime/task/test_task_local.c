@@ -78,7 +78,7 @@ static cohort_status start_many(void *arg)
     return COHORT_OK;
 }
 
-static void test_own(void)
+TEST(own)
 {
     for (int i = 0; i < NUM_TASKS; i++)
         ones[i] = 1;
@@ -157,7 +157,7 @@ static cohort_status destroy_in_order(void *arg)
     return COHORT_OK;
 }
 
-static void test_destroy(void)
+TEST(destroy)
 {
     key = create(destroy_first);
     other = create(destroy_second);
@@ -181,7 +181,7 @@ static cohort_status replace(void *arg)
     return COHORT_OK;
 }
 
-static void test_replace(void)
+TEST(replace)
 {
     int values[] = {1, 10, 100};
     num_destroyed = 0;
@@ -219,7 +219,7 @@ static cohort_status set_many(void *arg)
     return COHORT_OK;
 }
 
-static void test_many_keys(void)
+TEST(many_keys)
 {
     cohort_task_local *keys[NUM_KEYS];
     for (int i = 0; i < NUM_KEYS; i++)
@@ -261,7 +261,7 @@ static cohort_status run_thread_in_task(void *arg)
     return COHORT_OK;
 }
 
-static void test_threads(void)
+TEST(threads)
 {
     int ten = 10;
     key = create(count);
@@ -305,7 +305,7 @@ static cohort_status call_some(void *arg)
     return cohort_blocking(block_without, NULL);
 }
 
-static void test_blocking(void)
+TEST(blocking)
 {
     int one = 1;
     struct cohort__scheduler_options options;
@@ -359,7 +359,7 @@ static void fork_away(void *value)
         check_child(child);
 }
 
-static void test_fork(void)
+TEST(fork)
 {
     int one = 1;
     pid_t parent = getpid();
@@ -370,7 +370,7 @@ static void test_fork(void)
     cohort_task_local_unref(key);
 }
 
-static void test_errors(void)
+TEST(errors)
 {
     int value;
     CHECK_INT(cohort_task_local_create(NULL, NULL), COHORT_ERR_BAD_PARAMETER);
@@ -382,14 +382,4 @@ static void test_errors(void)
     has_no_memory = true;
     CHECK_INT(cohort_task_local_create(NULL, &key), COHORT_ERR_NO_MEMORY);
     has_no_memory = false;
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"own", test_own},         {"destroy", test_destroy},     {"replace", test_replace},
-        {"threads", test_threads}, {"many keys", test_many_keys}, {"blocking", test_blocking},
-        {"fork", test_fork},       {"errors", test_errors},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -36,7 +36,7 @@ static cohort_status chains(void *arg)
     return COHORT_OK;
 }
 
-static void test_chains(void)
+TEST(chains)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
         int count = 0;
@@ -82,7 +82,7 @@ static cohort_status follow_the_end(void *arg)
     return COHORT_OK;
 }
 
-static void test_follower(void)
+TEST(follower)
 {
     CHECK_INT(run_tasks(1, follow_the_end, NULL), COHORT_OK);
 }
@@ -118,7 +118,7 @@ static cohort_status followers(void *arg)
     return cohort_await(task);
 }
 
-static void test_several_follow(void)
+TEST(several_follow)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, followers, NULL), COHORT_OK);
@@ -146,7 +146,7 @@ static cohort_status make_source(void *arg)
     return COHORT_OK;
 }
 
-static void test_cancelled(void)
+TEST(cancelled)
 {
     CHECK_INT(run_tasks(2, make_source, NULL), COHORT_OK);
     CHECK(late_then && cohort_future_ready(late_then));
@@ -156,23 +156,11 @@ static void test_cancelled(void)
     late_source = NULL;
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     CHECK_INT(cohort_await(cohort_then(NULL, add_one, NULL)), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(cohort_then(cohort_future_of_value(NULL), NULL, NULL)),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(cohort_then(cohort_future_of_value(NULL), add_one, NULL)),
               COHORT_ERR_STATE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"chains", test_chains},
-        {"follower", test_follower},
-        {"several follow", test_several_follow},
-        {"cancelled", test_cancelled},
-        {"mistakes", test_mistakes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -76,17 +76,9 @@ static void check_stops(cohort_task_function *function)
     CHECK_CONTAINS(text, "test_task_uncaught");
 }
 
-static void test_stopped(void)
+TEST(stopped)
 {
     check_stops(throws);
     check_stops(in_place);
     check_stops(on_its_stack);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"stopped", test_stopped},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

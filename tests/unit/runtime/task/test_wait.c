@@ -50,7 +50,7 @@ static cohort_status failed_and_thread(void *arg)
     return status;
 }
 
-static void test_fails_late(void)
+TEST(fails_late)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, failed_and_thread, NULL), COHORT_OK);
@@ -86,7 +86,7 @@ static cohort_status order(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_order(void)
+TEST(order)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         CHECK_INT(run_tasks(num_workers, order, NULL), COHORT_OK);
@@ -106,15 +106,7 @@ static cohort_status wrong(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     CHECK_INT(run_tasks(1, wrong, NULL), COHORT_OK);
-}
-
-static const struct test_case cases[] = {
-    {"fails late", test_fails_late}, {"order", test_order}, {"wrong", test_wrong}};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

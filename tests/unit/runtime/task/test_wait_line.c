@@ -127,7 +127,7 @@ static cohort_status promised(void *arg)
     return COHORT_OK;
 }
 
-static void test_promise(void)
+TEST(promise)
 {
     run(promised);
 }
@@ -162,7 +162,7 @@ static cohort_status others(void *arg)
     return cohort_await(third);
 }
 
-static void test_tasks(void)
+TEST(tasks)
 {
     run(others);
 }
@@ -199,7 +199,7 @@ static cohort_status scoped(void *arg)
     return cohort_await(task);
 }
 
-static void test_scope(void)
+TEST(scope)
 {
     run(scoped);
 }
@@ -227,7 +227,7 @@ static cohort_status waited(void *arg)
     return COHORT_OK;
 }
 
-static void test_wait(void)
+TEST(wait)
 {
     run(waited);
 }
@@ -253,7 +253,7 @@ static cohort_status yields(void *arg)
     return cohort_await(task);
 }
 
-static void test_yield(void)
+TEST(yield)
 {
     run(yields);
 }
@@ -267,7 +267,7 @@ static cohort_status only_runs(void *arg)
     return COHORT_OK;
 }
 
-static void test_without_suspending(void)
+TEST(without_suspending)
 {
     run(only_runs);
 }
@@ -310,7 +310,7 @@ static cohort_status mutexes(void *arg)
     return COHORT_OK;
 }
 
-static void test_mutex(void)
+TEST(mutex)
 {
     run(mutexes);
 }
@@ -409,7 +409,7 @@ static cohort_status sync_objects(void *arg)
     return COHORT_OK;
 }
 
-static void test_latch(void)
+TEST(latch)
 {
     run(latches);
     run(sync_objects);
@@ -446,7 +446,7 @@ static cohort_status in_place(void *arg)
     return promised(NULL); /* the same stack again, where nothing is covered */
 }
 
-static void test_in_place(void)
+TEST(in_place)
 {
     run(in_place);
 }
@@ -478,7 +478,7 @@ static cohort_status on_reserve(void *arg)
     return COHORT_OK;
 }
 
-static void test_reserve(void)
+TEST(reserve)
 {
     run(on_reserve);
 }
@@ -525,30 +525,17 @@ static cohort_status threads(void *arg)
     return COHORT_OK;
 }
 
-static void test_threads(void)
+TEST(threads)
 {
     run(threads);
 }
 
 /* When the scheduler has ended, all lines are given back. */
-static void test_nothing_is_left(void)
+TEST(nothing_is_left)
 {
     run(promised);
     cohort__ledger_close();
     int memory;
     uint32_t slot;
     CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_ERR_STATE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"promise", test_promise},   {"tasks", test_tasks},
-        {"scope", test_scope},       {"wait", test_wait},
-        {"yield", test_yield},       {"without suspending", test_without_suspending},
-        {"mutex", test_mutex},       {"latch", test_latch},
-        {"in place", test_in_place}, {"reserve", test_reserve},
-        {"threads", test_threads},   {"nothing is left", test_nothing_is_left},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

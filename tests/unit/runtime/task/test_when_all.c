@@ -23,13 +23,13 @@ static cohort_status tasks(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_tasks(void)
+TEST(tasks)
 {
     CHECK_INT(run_tasks(1, tasks, NULL), COHORT_OK);
     CHECK_INT(run_tasks(3, tasks, NULL), COHORT_OK);
 }
 
-static void test_waits_for_the_last(void)
+TEST(waits_for_the_last)
 {
     cohort_promise *promises[3];
     cohort_future *futures[3];
@@ -44,7 +44,7 @@ static void test_waits_for_the_last(void)
     CHECK_TEXT(cohort_error_message(), "one");
 }
 
-static void test_complete_at_once(void)
+TEST(complete_at_once)
 {
     cohort_future *futures[2] = {cohort_future_of_value(NULL), cohort_future_of_value(NULL)};
     CHECK(cohort_await(cohort_when_all(futures, 2)) == COHORT_OK);
@@ -54,14 +54,4 @@ static void test_complete_at_once(void)
     CHECK_INT(cohort_await(cohort_when_all(futures, 2)), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "future 1 of 2");
     CHECK_INT(cohort_await(cohort_when_all(NULL, 2)), COHORT_ERR_BAD_PARAMETER);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"tasks", test_tasks},
-        {"waits for the last", test_waits_for_the_last},
-        {"complete at once", test_complete_at_once},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

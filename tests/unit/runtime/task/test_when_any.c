@@ -10,7 +10,7 @@ static void create(cohort_promise **ret_promises, cohort_future **ret_futures)
         CHECK_INT(cohort_promise_create(&ret_promises[i], &ret_futures[i]), COHORT_OK);
 }
 
-static void test_first_one_wins(void)
+TEST(first_one_wins)
 {
     for (int winner = 0; winner < NUM_FUTURES; winner++) {
         cohort_promise *promises[NUM_FUTURES];
@@ -30,7 +30,7 @@ static void test_first_one_wins(void)
     }
 }
 
-static void test_complete_at_once(void)
+TEST(complete_at_once)
 {
     cohort_promise *promises[NUM_FUTURES];
     cohort_future *futures[NUM_FUTURES];
@@ -57,7 +57,7 @@ static int count_waiters(cohort_future *future)
 
 /* A future that loses again and again doesn't collect the waiters of all those races, and no
  * references either. */
-static void test_losers_are_forgotten(void)
+TEST(losers_are_forgotten)
 {
     cohort_promise *slow, *quick;
     cohort_future *futures[2], *slow_future;
@@ -75,7 +75,7 @@ static void test_losers_are_forgotten(void)
     CHECK_INT(cohort_await(slow_future), COHORT_OK);
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     cohort_future *futures[2] = {NULL, cohort_future_of_value(NULL)};
     CHECK_INT(cohort_await(cohort_when_any(futures, 0, NULL)), COHORT_ERR_BAD_PARAMETER);
@@ -103,20 +103,8 @@ static cohort_status tasks(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_tasks(void)
+TEST(tasks)
 {
     CHECK_INT(run_tasks(1, tasks, NULL), COHORT_OK);
     CHECK_INT(run_tasks(3, tasks, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"first one wins", test_first_one_wins},
-        {"complete at once", test_complete_at_once},
-        {"losers are forgotten", test_losers_are_forgotten},
-        {"mistakes", test_mistakes},
-        {"tasks", test_tasks},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -57,7 +57,7 @@ static void check_order(size_t early, bool in_place)
     }
 }
 
-static void test_order(void)
+TEST(order)
 {
     for (size_t early = 0; early <= NUM_FUTURES; early++)
         for (int in_place = 0; in_place <= 1; in_place++)
@@ -80,7 +80,7 @@ static void complete_next(struct cohort__waiter *waiter)
     CHECK(!cohort_future_ready(chain->later));
 }
 
-static void test_nested(void)
+TEST(nested)
 {
     cohort_promise *promises[2];
     cohort_future *futures[2], *each[2];
@@ -99,7 +99,7 @@ static void test_nested(void)
 }
 
 /* References are given back one by one, and results that nobody wants are thrown away. */
-static void test_references(void)
+TEST(references)
 {
     cohort_promise *promises[2];
     cohort_future *futures[2], *kept[2], *each[2];
@@ -120,7 +120,7 @@ static void test_references(void)
     }
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     cohort_future *futures[2] = {cohort_future_of_value(&values[0]), NULL};
     cohort_future *kept = cohort_future_ref(futures[0]), *each[2] = {kept, kept};
@@ -165,17 +165,8 @@ static cohort_status tasks(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_tasks(void)
+TEST(tasks)
 {
     CHECK_INT(run_tasks(1, tasks, NULL), COHORT_OK);
     CHECK_INT(run_tasks(3, tasks, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"order", test_order},       {"nested", test_nested}, {"references", test_references},
-        {"mistakes", test_mistakes}, {"tasks", test_tasks},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

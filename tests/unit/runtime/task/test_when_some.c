@@ -48,7 +48,7 @@ static void check_order(size_t wanted, size_t early)
                   (i == 0 || i >= early || indices[i - 1] < indices[i]));
 }
 
-static void test_order(void)
+TEST(order)
 {
     for (size_t wanted = 1; wanted <= NUM_FUTURES; wanted++)
         for (size_t early = 0; early <= NUM_FUTURES; early++)
@@ -56,7 +56,7 @@ static void test_order(void)
 }
 
 /* The references to those that are not complete are given back, and their waiters go. */
-static void test_others_are_given_back(void)
+TEST(others_are_given_back)
 {
     cohort_promise *slow, *quick[2];
     cohort_future *futures[3], *slow_future;
@@ -81,7 +81,7 @@ static void test_others_are_given_back(void)
     CHECK_INT(cohort_await(slow_future), COHORT_OK);
 }
 
-static void test_mistakes(void)
+TEST(mistakes)
 {
     static int value;
     cohort_future *futures[2] = {cohort_future_of_value(&value), cohort_future_of_value(&value)};
@@ -127,19 +127,8 @@ static cohort_status tasks(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_tasks(void)
+TEST(tasks)
 {
     CHECK_INT(run_tasks(1, tasks, NULL), COHORT_OK);
     CHECK_INT(run_tasks(3, tasks, NULL), COHORT_OK);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"order", test_order},
-        {"others are given back", test_others_are_given_back},
-        {"mistakes", test_mistakes},
-        {"tasks", test_tasks},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -68,7 +68,7 @@ static cohort_status check_arguments(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_arguments(void)
+TEST(arguments)
 {
     CHECK_INT(run_tasks(1, check_arguments, NULL), COHORT_OK);
     CHECK_INT(cohort_await(start(do_nothing, NULL, MIB)), COHORT_ERR_STATE);
@@ -121,7 +121,7 @@ static cohort_status go_deep_in_tasks(void *arg)
     return COHORT_OK;
 }
 
-static void test_deep(void)
+TEST(deep)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         atomic_store(&num_deep, 0);
@@ -150,7 +150,7 @@ static cohort_status nest_in_task(void *depth)
     return cohort_await(start(nest, depth, LARGE));
 }
 
-static void test_nested(void)
+TEST(nested)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
         CHECK_INT(run_tasks(num_workers, nest_in_task, (void *)(uintptr_t)20), COHORT_ERR_GONE);
@@ -190,7 +190,7 @@ static cohort_status take_the_right_stack(void *arg)
     return cohort_await(start(await_smaller_ones, arg, LARGE));
 }
 
-static void test_right_stack(void)
+TEST(right_stack)
 {
     CHECK_INT(run_tasks(1, take_the_right_stack, NULL), COHORT_OK);
 }
@@ -213,7 +213,7 @@ static cohort_status leave_behind(void *arg)
 }
 
 /* The last tasks end on stacks of their own, after the stop. */
-static void test_stop(void)
+TEST(stop)
 {
     atomic_int num = 0;
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
@@ -232,7 +232,7 @@ static cohort_status one_after_the_other(void *arg)
     return COHORT_OK;
 }
 
-static void test_stacks_are_reused(void)
+TEST(stacks_are_reused)
 {
     CHECK_INT(run_tasks(1, one_after_the_other, NULL), COHORT_OK);
 }
@@ -257,7 +257,7 @@ static cohort_status leave_stacks_unused(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_unused_stacks_go_back(void)
+TEST(unused_stacks_go_back)
 {
     CHECK_INT(run_tasks(1, leave_stacks_unused, NULL), COHORT_OK);
 }
@@ -293,7 +293,7 @@ static cohort_status start_in_scope(void *arg)
 }
 
 /* In a child of its own, in which no stack of another case is left. */
-static void test_without_memory(void)
+TEST(without_memory)
 {
     if (COHORT__ASAN || COHORT__TSAN)
         return; /* they need all addresses for themselves */
@@ -326,27 +326,10 @@ static cohort_status await_in_place(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_without_ordinary_stacks(void)
+TEST(without_ordinary_stacks)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
     for (options.num_workers = 1; options.num_workers <= 2; options.num_workers++)
         CHECK_INT(run_tasks_with(&options, await_in_place, NULL), COHORT_OK);
-}
-
-static const struct test_case cases[] = {
-    {"arguments", test_arguments},
-    {"deep", test_deep},
-    {"nested", test_nested},
-    {"right stack", test_right_stack},
-    {"stop", test_stop},
-    {"stacks are reused", test_stacks_are_reused},
-    {"unused stacks go back", test_unused_stacks_go_back},
-    {"without memory", test_without_memory},
-    {"without ordinary stacks", test_without_ordinary_stacks},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -62,7 +62,7 @@ static void check_all(const unsigned char *message, size_t bytes, const size_t *
     CHECK_INT(cohort__bins_get_end(&bins), COHORT_OK);
 }
 
-static void test_lengths(void)
+TEST(lengths)
 {
     static const size_t lengths[] = {0,
                                      1,
@@ -81,7 +81,7 @@ static void test_lengths(void)
     free(message);
 }
 
-static void test_counts(void)
+TEST(counts)
 {
     static const uint32_t counts[] = {0, 1, 15, 16, 65535, 65536};
     size_t *none = calloc(65536, sizeof(*none)), bytes;
@@ -94,7 +94,7 @@ static void test_counts(void)
 }
 
 /* Another implementation also reads it as msgpack. */
-static void test_is_msgpack(void)
+TEST(is_msgpack)
 {
     static const size_t lengths[] = {3, 300, 70000, COHORT__BINS_PIECE_BYTES + 5};
     size_t bytes;
@@ -117,7 +117,7 @@ static void test_is_msgpack(void)
     free(message);
 }
 
-static void test_too_long(void)
+TEST(too_long)
 {
     CHECK(cohort__bins_string_bytes(SIZE_MAX) == 0);
     CHECK(cohort__bins_string_bytes((size_t)PTRDIFF_MAX) == 0);
@@ -153,7 +153,7 @@ static bool read_exactly(const unsigned char *bytes, size_t num)
 }
 
 /* No prefix of a message is a message, nor is a message with an extra byte. */
-static void test_cut_off(void)
+TEST(cut_off)
 {
     static const size_t lengths[] = {3, 0, 300, 20};
     size_t bytes;
@@ -168,7 +168,7 @@ static void test_cut_off(void)
     free(longer);
 }
 
-static void test_mutations(void)
+TEST(mutations)
 {
     struct cohort__random random;
     cohort__random_init(&random, 1);
@@ -186,14 +186,4 @@ static void test_mutations(void)
         free(message);
     }
     CHECK(num_good > 0 && num_good < 20000);
-}
-
-static const struct test_case cases[] = {
-    {"lengths", test_lengths},   {"counts", test_counts},   {"is_msgpack", test_is_msgpack},
-    {"too_long", test_too_long}, {"cut_off", test_cut_off}, {"mutations", test_mutations},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

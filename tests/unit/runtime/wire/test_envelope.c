@@ -50,7 +50,7 @@ static bool same(const struct cohort__envelope *a, const struct cohort__envelope
            a->incarnation == b->incarnation && a->offset == b->offset;
 }
 
-static void test_round_trip(void)
+TEST(round_trip)
 {
     for (int kind = 1; kind < COHORT__KIND_END; kind++) {
         struct cohort__envelope e = example((enum cohort__kind)kind);
@@ -63,7 +63,7 @@ static void test_round_trip(void)
 }
 
 /* The wire format determines the layout, not the compiler. */
-static void test_layout(void)
+TEST(layout)
 {
     static const unsigned char want[COHORT__ENVELOPE_BYTES] = {
         0x43, 0x48, 0x08, 0x02, 0x07, 0x06, 0x05, 0x04, 0x0f, 0x0e, 0x0d, 0x0c, 0x0b, 0x0a,
@@ -95,7 +95,7 @@ static void refuse(enum cohort__kind kind, size_t n, size_t at, unsigned char va
     CHECK_INT(back.tag, 99);
 }
 
-static void test_not_ours(void)
+TEST(not_ours)
 {
     for (size_t n = 0; n < COHORT__ENVELOPE_BYTES; n++)
         refuse(COHORT__KIND_DATA, n, 0, 0x43, "too short");
@@ -108,7 +108,7 @@ static void test_not_ours(void)
     refuse(COHORT__KIND_DATA, 96, 3, 255, "kind 255");
 }
 
-static void test_payload(void)
+TEST(payload)
 {
     refuse(COHORT__KIND_DATA, 97, 60, 0, "carries 1");
     refuse(COHORT__KIND_DATA, 96, 60, 1, "payload of 1 bytes");
@@ -120,7 +120,7 @@ static void test_payload(void)
     refuse(COHORT__KIND_REGISTRY, 96, 60, 0, "not 1 or more");
 }
 
-static void test_total(void)
+TEST(total)
 {
     for (int kind = 1; kind < COHORT__KIND_END; kind++) {
         struct cohort__envelope e = example((enum cohort__kind)kind);
@@ -136,7 +136,7 @@ static void test_total(void)
     CHECK_INT(back.total_bytes, 0);
 }
 
-static void test_rest(void)
+TEST(rest)
 {
     refuse(COHORT__KIND_DATA, 96, 92, 1, "DATA ends its envelope with 0x1, not 0");
     refuse(COHORT__KIND_CREDIT, 96, 95, 1, "0x1000000, not 0");
@@ -157,22 +157,11 @@ static void test_rest(void)
     CHECK_INT(cohort__envelope_decode(bytes, 96 + 7, &back), COHORT_ERR_PROTOCOL);
 }
 
-static void test_kind_name(void)
+TEST(kind_name)
 {
     CHECK_TEXT(cohort__kind_name(COHORT__KIND_DATA), "DATA");
     CHECK_TEXT(cohort__kind_name(COHORT__KIND_REGISTRY), "REGISTRY");
     CHECK_TEXT(cohort__kind_name(COHORT__KIND_VERDICT), "VERDICT");
     CHECK_TEXT(cohort__kind_name((enum cohort__kind)0), "unknown");
     CHECK_TEXT(cohort__kind_name(COHORT__KIND_END), "unknown");
-}
-
-static const struct test_case cases[] = {
-    {"round_trip", test_round_trip}, {"layout", test_layout}, {"not_ours", test_not_ours},
-    {"payload", test_payload},       {"total", test_total},   {"rest", test_rest},
-    {"kind_name", test_kind_name},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

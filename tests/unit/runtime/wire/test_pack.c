@@ -37,7 +37,7 @@ static cohort_status unpack_exact(struct cohort__unpacked **ret, const void *dat
     return cohort__unpack(ret, copy, bytes, "test message");
 }
 
-static void test_round_trip(void)
+TEST(round_trip)
 {
     struct cohort__packer packer = pack_sample();
     struct cohort__unpacked *unpacked;
@@ -71,7 +71,7 @@ static void test_round_trip(void)
     cohort__packer_fini(&packer);
 }
 
-static void test_wrong_fields(void)
+TEST(wrong_fields)
 {
     struct cohort__packer packer = pack_sample();
     struct cohort__unpacked *unpacked;
@@ -106,7 +106,7 @@ static void test_wrong_fields(void)
     cohort__packer_fini(&packer);
 }
 
-static void test_duplicate_field(void)
+TEST(duplicate)
 {
     static const unsigned char twice[] = {0x82, 0xa1, 'a', 1, 0xa1, 'a', 2};
     struct cohort__unpacked *unpacked;
@@ -121,7 +121,7 @@ static void test_duplicate_field(void)
     cohort__unpacked_destroy(unpacked);
 }
 
-static void test_truncated(void)
+TEST(truncated)
 {
     struct cohort__packer packer = pack_sample();
     for (size_t bytes = 0; bytes < packer.bytes; bytes++) {
@@ -148,7 +148,7 @@ static void check_refused(const void *data, size_t bytes, const char *why)
     free(copy);
 }
 
-static void test_absurd(void)
+TEST(absurd)
 {
     check_refused("\xdd\xff\xff\xff\xff\x01", 6, "is cut off"); /* 4 G elements */
     check_refused("\xdf\xff\xff\xff\xff\x01", 6, "is cut off"); /* 4 G entries */
@@ -165,7 +165,7 @@ static void test_absurd(void)
     cohort__unpacked_destroy(unpacked);
 }
 
-static void test_too_many_values(void)
+TEST(too_many_values)
 {
     size_t bytes = COHORT__UNPACK_MAX_VALUES + 5;
     unsigned char *many = calloc(1, bytes);
@@ -178,7 +178,7 @@ static void test_too_many_values(void)
 }
 
 /* Any bytes give an answer and no crash, and no success that msgpack-c does not agree with. */
-static void test_random_bytes(void)
+TEST(random_bytes)
 {
     struct cohort__random random;
     uint64_t seed = 20260801;
@@ -213,7 +213,7 @@ static void test_random_bytes(void)
     cohort__packer_fini(&sample);
 }
 
-static void test_growth(void)
+TEST(growth)
 {
     struct cohort__packer packer = {0};
     size_t bytes = 3 << 20;
@@ -238,7 +238,7 @@ static void test_growth(void)
 }
 
 /* What is too large is refused before anything of it is read. */
-static void test_too_large(void)
+TEST(too_large)
 {
     struct cohort__packer packer = {0};
     struct cohort__unpacked *unpacked;
@@ -253,20 +253,4 @@ static void test_too_large(void)
     CHECK_INT(cohort__unpack(&unpacked, "", COHORT__UNPACK_MAX_BYTES + 1, "long"),
               COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "is too long");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"round_trip", test_round_trip},
-        {"wrong_fields", test_wrong_fields},
-        {"duplicate", test_duplicate_field},
-        {"truncated", test_truncated},
-        {"absurd", test_absurd},
-        {"too_many_values", test_too_many_values},
-        {"random_bytes", test_random_bytes},
-        {"growth", test_growth},
-        {"too_large", test_too_large},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

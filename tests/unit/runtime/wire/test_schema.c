@@ -82,7 +82,7 @@ static struct cohort__packer pack(const struct cohort__schema *of, const void *f
     return packer;
 }
 
-static void test_flat(void)
+TEST(flat)
 {
     struct cohort__packer packer = pack(&schema, &flat);
     struct sample got = {.text = "kept"};
@@ -96,7 +96,7 @@ static void test_flat(void)
     cohort__packer_fini(&packer);
 }
 
-static void test_deep(void)
+TEST(deep)
 {
     struct cohort__packer packer = pack(&schema, &deep);
     void *block = NULL;
@@ -117,7 +117,7 @@ static void test_deep(void)
     cohort__packer_fini(&packer);
 }
 
-static void test_array(void)
+TEST(array)
 {
     static const struct cohort__field inner[] = {
         COHORT__ARRAY(struct sample, few, num_few, &item_schema)};
@@ -149,7 +149,7 @@ static void check_refused(struct sample changed, const char *why)
     cohort__packer_fini(&packer);
 }
 
-static void test_limits(void)
+TEST(limits)
 {
     static const char *const five[] = {"", "", "", "", ""};
     const struct item large = {10, ""};
@@ -174,7 +174,7 @@ static void test_limits(void)
 }
 
 /* What is written never has too many bytes. */
-static void test_cut(void)
+TEST(cut)
 {
     struct sample changed = deep;
     void *block;
@@ -188,7 +188,7 @@ static void test_cut(void)
 }
 
 /* Of other types, or too few numbers. */
-static void test_wrong(void)
+TEST(wrong)
 {
     static const struct cohort__field others[] = {
         COHORT__FIELD(struct sample, sort, 9),
@@ -214,7 +214,7 @@ static void test_wrong(void)
 }
 
 /* An int that is none. */
-static void test_int(void)
+TEST(int)
 {
     static const struct cohort__field one[] = {COHORT__FIELD(struct sample, negative, 0)};
     static const struct cohort__schema one_schema = COHORT__SCHEMA(struct sample, one, 0);
@@ -229,7 +229,7 @@ static void test_int(void)
 }
 
 /* Changed and cut messages, in memory of their size: any answer, but no error of a sanitizer. */
-static void test_changed_bytes(void)
+TEST(changed_bytes)
 {
     struct cohort__random random;
     unsigned num_good = 0;
@@ -255,15 +255,4 @@ static void test_changed_bytes(void)
         cohort__packer_fini(&packer);
     }
     CHECK(num_good > 100 && num_good < 19000);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"flat", test_flat},   {"deep", test_deep},
-        {"array", test_array}, {"limits", test_limits},
-        {"cut", test_cut},     {"wrong", test_wrong},
-        {"int", test_int},     {"changed_bytes", test_changed_bytes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -5,7 +5,7 @@
 
 #include "tests/support/test.h"
 
-static void test_fib(void)
+TEST(fib)
 {
     CHECK_INT(problem_fib(0), 0);
     CHECK_INT(problem_fib(1), 1);
@@ -18,7 +18,7 @@ static void test_fib(void)
 
 /* The tree is the same everywhere, has about a hundred nodes for each of those at level 0, and is
  * not balanced. */
-static void test_tree(void)
+TEST(tree)
 {
     struct problem_node root = problem_tree_root(4), again = problem_tree_root(4);
     struct problem_node children[PROBLEM_MOST_CHILDREN];
@@ -37,7 +37,7 @@ static void test_tree(void)
     CHECK(most >= 9 * least);
 }
 
-static void test_marks(void)
+TEST(marks)
 {
     uint8_t *marks = problem_marks_create(3);
     CHECK(marks);
@@ -49,21 +49,10 @@ static void test_marks(void)
     free(marks);
 }
 
-static void test_median(void)
+TEST(median)
 {
     uint64_t times[] = {5, 1, 900, 3, 2};
     CHECK_INT(problem_median(times, 5), 3);
     for (uint64_t i = 0; i < 1000; i++)
         CHECK(problem_sleep_ms(i) >= 1 && problem_sleep_ms(i) <= 8);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"fib", test_fib},
-        {"tree", test_tree},
-        {"marks", test_marks},
-        {"median", test_median},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -5,7 +5,7 @@
 
 #include "tests/support/test.h"
 
-static void test_list(void)
+TEST(list)
 {
     struct bench_works works;
     CHECK(
@@ -20,7 +20,7 @@ static void test_list(void)
 }
 
 /* A wrong text leaves the result untouched. */
-static void test_wrong(void)
+TEST(wrong)
 {
     static const char *const wrong[] = {
         "",
@@ -49,7 +49,7 @@ static void test_wrong(void)
     }
 }
 
-static void test_longest(void)
+TEST(longest)
 {
     static const char word[] = "barrier:0,";
     char list[(BENCH_MAX_WORKS + 1) * (sizeof(word) - 1) + 1] = "";
@@ -61,14 +61,4 @@ static void test_longest(void)
     CHECK_INT(works.num, BENCH_MAX_WORKS);
     strcat(list, ",barrier:0");
     CHECK(!bench_works_read(list, bench_works_of_coll, &works));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"list", test_list},
-        {"wrong", test_wrong},
-        {"longest", test_longest},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

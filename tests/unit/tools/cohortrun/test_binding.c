@@ -40,7 +40,7 @@ static const char *plan(const char *machine, const char *allowed, uint32_t num, 
     return text;
 }
 
-static void test_cores(void)
+TEST(cores)
 {
     static const char machine[] = "numa:2 core:4 pu:2"; /* processors 0-15 */
     CHECK_TEXT(plan(machine, "0-15", 2, 4, BINDING_CORE), "0-7 8-15");
@@ -53,7 +53,7 @@ static void test_cores(void)
 }
 
 /* A half of a core that may be used is a core. */
-static void test_mask(void)
+TEST(mask)
 {
     static const char machine[] = "numa:2 core:4 pu:2";
     CHECK_TEXT(plan(machine, "2-5,9", 3, 1, BINDING_CORE), "2-3 4-5 9");
@@ -63,7 +63,7 @@ static void test_mask(void)
     CHECK_TEXT(plan(machine, "9,11", 2, 1, BINDING_NUMA), "9,11 9,11");
 }
 
-static void test_nodes(void)
+TEST(nodes)
 {
     static const char machine[] = "numa:4 core:2 pu:1"; /* 0-7 */
     CHECK_TEXT(plan(machine, "0-7", 4, 9, BINDING_NUMA), "0-1 2-3 4-5 6-7");
@@ -74,7 +74,7 @@ static void test_nodes(void)
     CHECK_TEXT(plan(machine, "0-7", 3, 9, BINDING_NUMA), "0-1 2-3 4-7");
 }
 
-static void test_worth_it(void)
+TEST(worth_it)
 {
     CHECK(bindings_are_worth_it(2, 1, 2));
     CHECK(bindings_are_worth_it(3, 2, 8));
@@ -85,7 +85,7 @@ static void test_worth_it(void)
 }
 
 /* On this machine. */
-static void test_enter(void)
+TEST(enter)
 {
     static const struct binding_wish one = {.mode = BINDING_CORE, .workers = 1},
                                      none = {.mode = BINDING_NONE},
@@ -113,13 +113,4 @@ static void test_enter(void)
     CHECK(cohort__cores_identify() == before);
     bindings_destroy(bindings);
     bindings_destroy(NULL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"cores", test_cores},       {"mask", test_mask},   {"nodes", test_nodes},
-        {"worth it", test_worth_it}, {"enter", test_enter},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -34,7 +34,7 @@ static void check_later(char *const *words, uint32_t want)
     CHECK_INT(later, want);
 }
 
-static void test_one(void)
+TEST(one)
 {
     char text[] = "a -n 2";
     char **words = split(text);
@@ -43,7 +43,7 @@ static void test_one(void)
         check_command(words, 3, rank, "a -n 2");
 }
 
-static void test_several(void)
+TEST(several)
 {
     char text[] = "a 1 : -n 2 b : -np 1 c x y";
     char **words = split(text);
@@ -56,7 +56,7 @@ static void test_several(void)
 }
 
 /* A colon is an argument if no -n follows, and a name if it comes first. */
-static void test_colons(void)
+TEST(colons)
 {
     char text[] = "a : b : -n 1 : : -x :";
     char **words = split(text);
@@ -75,7 +75,7 @@ static void check_refused(const char *line, const char *why)
     CHECK_TEXT(cohort_error_message(), why);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     char *const empty[] = {(char *)"", NULL};
     uint32_t later;
@@ -90,15 +90,4 @@ static void test_wrong(void)
                   "the programs have more than 4096 localities together");
     CHECK_INT(command_check(empty, &later), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), "the program's name is empty");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"one", test_one},
-        {"several", test_several},
-        {"colons", test_colons},
-        {"wrong", test_wrong},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -141,7 +141,7 @@ static void end(const struct family *family)
           !lives(family->last));
 }
 
-static void test_parent(void)
+TEST(parent)
 {
     int ready[2];
     CHECK_INT(descendants_parent_of(getpid()), getppid());
@@ -162,7 +162,7 @@ static void test_parent(void)
     close(ready[1]);
 }
 
-static void test_include(void)
+TEST(include)
 {
     struct family one = found(), other = found();
     CHECK(descendants_include(one.top, one.child));
@@ -182,7 +182,7 @@ static void test_include(void)
 }
 
 /* One that has never had a child, and one whose child has ended and was not waited for. */
-static void test_kill(void)
+TEST(kill)
 {
     descendants_kill();
     CHECK(descendants_are_none());
@@ -193,14 +193,4 @@ static void test_kill(void)
     descendants_kill();
     CHECK(descendants_are_none());
     CHECK(!lives(pid));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"parent", test_parent},
-        {"include", test_include},
-        {"kill", test_kill},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

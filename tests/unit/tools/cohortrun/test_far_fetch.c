@@ -102,7 +102,7 @@ static struct look *fetch(uint32_t rank)
     return look;
 }
 
-static void test_pieces(void)
+TEST(pieces)
 {
     static struct cohort__site_line *lines[LINES];
     for (uint64_t i = 0; i < LINES; i++) {
@@ -131,7 +131,7 @@ static void test_pieces(void)
 }
 
 /* A host that is lost, or is told to end, is not asked. */
-static void test_not_ready(void)
+TEST(not_ready)
 {
     begin();
     answer.is_there = false;
@@ -145,7 +145,7 @@ static void test_not_ready(void)
 }
 
 /* The answer to what was asked before is late, also when the same is asked once more. */
-static void test_late(void)
+TEST(late)
 {
     struct far_piece piece;
     begin();
@@ -160,7 +160,7 @@ static void test_late(void)
 }
 
 /* There is nothing: of the first locality it is said why, and then of the next one. */
-static void test_none(void)
+TEST(none)
 {
     struct far_piece piece;
     const int is_there = memory;
@@ -178,7 +178,7 @@ static void test_none(void)
 }
 
 /* What no daemon says; and what no cohortrun asks for. */
-static void test_nonsense(void)
+TEST(nonsense)
 {
     struct far_piece piece;
     static const struct {
@@ -220,13 +220,9 @@ static void test_nonsense(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"pieces", test_pieces}, {"not_ready", test_not_ready}, {"late", test_late},
-        {"none", test_none},     {"nonsense", test_nonsense},
-    };
     cohort__ledger_introduce(FIRST, NUM, 1, 0);
     CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+    int status = tests_run(argc, argv);
     node_fetch_fini(&node);
     close(memory);
     return status;

@@ -185,7 +185,7 @@ static bool step(void)
     return true;
 }
 
-static void fetch(void)
+TEST(fetch)
 {
     size_t num;
     begin();
@@ -214,7 +214,7 @@ static void fetch(void)
 }
 
 /* One is here, since the folder is shared; that of another job is not it; and one is not there. */
-static void not_fetched(void)
+TEST(not_fetched)
 {
     begin();
     put(part(file, FIRST), content[0], COHORT__TRACE_HEAD_BYTES);
@@ -243,7 +243,7 @@ static void not_fetched(void)
 }
 
 /* Lost in the middle, or given up: what has come so far goes. */
-static void ended(void)
+TEST(ended)
 {
     for (int is_lost = 0; is_lost < 2; is_lost++) {
         begin();
@@ -267,7 +267,7 @@ static void ended(void)
     }
 }
 
-static void copy(void)
+TEST(copy)
 {
     struct trace_part_copy part_copy;
     begin();
@@ -288,7 +288,7 @@ static void copy(void)
 }
 
 /* Answers to what was not asked. */
-static void wrong(void)
+TEST(wrong)
 {
     begin();
     far_trace_begin(trace);
@@ -306,7 +306,7 @@ static void wrong(void)
 
 /* Whatever a daemon sends: it is refused, or the fetching comes to its end, and what is here is a
  * part of the job. */
-static void damaged(void)
+TEST(damaged)
 {
     struct cohort__random random;
     cohort__random_init(&random, 4712);
@@ -343,15 +343,11 @@ static void damaged(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"fetch", fetch}, {"not_fetched", not_fetched}, {"ended", ended}, {"copy", copy},
-        {"wrong", wrong}, {"damaged", damaged},
-    };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);
     snprintf(far_file, sizeof(far_file), "%s/far", folder);
     CHECK_INT(setenv("COHORT_TRACE", far_file, 1), 0);
-    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+    int status = tests_run(argc, argv);
     rmdir(folder);
     return status;
 }

@@ -17,7 +17,7 @@ static void check_text(int64_t before, const char *want)
     CHECK(!oom_describe(system_root, oom_count(system_root), text));
 }
 
-static void test_version_2(void)
+TEST(version_2)
 {
     system_begin(version_2, "0::/job/step\n");
     CHECK_INT(oom_count(system_root), 0);
@@ -37,7 +37,7 @@ static void test_version_2(void)
 }
 
 /* A group of version 2 that leaves its memory to the group above. */
-static void test_group_above(void)
+TEST(group_above)
 {
     system_begin(version_2, "0::/job/step\n");
     system_play("/sys/fs/cgroup/job/step/cpu.max", "max 100000\n");
@@ -47,7 +47,7 @@ static void test_group_above(void)
     system_end();
 }
 
-static void test_version_1(void)
+TEST(version_1)
 {
     system_begin("30 22 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
                  "31 22 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
@@ -65,7 +65,7 @@ static void test_version_1(void)
     system_end();
 }
 
-static void test_long_name(void)
+TEST(long_name)
 {
     char cgroup[400] = "0::/", events[500], text[OOM_TEXT_BYTES];
     memset(cgroup + 4, 'x', 200);
@@ -78,7 +78,7 @@ static void test_long_name(void)
     system_end();
 }
 
-static void test_nonsense(void)
+TEST(nonsense)
 {
     static const char *const texts[] = {"", "\n", "oom_kill\n", "oom_kill x\n", "7\n", "oom 7\n"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -88,14 +88,4 @@ static void test_nonsense(void)
         system_end();
     }
     CHECK_INT(oom_count("/nowhere"), 0);
-}
-
-static const struct test_case cases[] = {
-    {"version 2", test_version_2}, {"group above", test_group_above}, {"version 1", test_version_1},
-    {"long name", test_long_name}, {"nonsense", test_nonsense},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -32,7 +32,7 @@ static const struct order sample = {.size = 9,
                                     .program = program,
                                     .environment = environment};
 
-static void test_round_trip(void)
+TEST(round_trip)
 {
     struct cohort__packer packer = pack(&sample);
     struct order *order = NULL;
@@ -65,7 +65,7 @@ static void check_refused(struct order changed)
     cohort__packer_fini(&packer);
 }
 
-static void test_nonsense(void)
+TEST(nonsense)
 {
     struct order order = sample;
     order.first = 5; /* the last one would then be outside the job */
@@ -85,7 +85,7 @@ static void test_nonsense(void)
 }
 
 /* Changed and truncated messages give some answer, and no error of a sanitizer. */
-static void test_changed_bytes(void)
+TEST(changed_bytes)
 {
     struct cohort__random random;
     unsigned num_good = 0;
@@ -104,14 +104,4 @@ static void test_changed_bytes(void)
         cohort__packer_fini(&packer);
     }
     CHECK(num_good > 100 && num_good < 19000);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"round_trip", test_round_trip},
-        {"nonsense", test_nonsense},
-        {"changed_bytes", test_changed_bytes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -52,7 +52,7 @@ static bool opens(struct seal *seal, const unsigned char *sealed, size_t bytes, 
     return seal_open(seal, sealed, bytes, message) && strcmp((char *)message, text) == 0;
 }
 
-static void test_both_ways(void)
+TEST(both_ways)
 {
     struct pair pair;
     unsigned char sealed[BYTES + SEAL_EXTRA_BYTES];
@@ -68,7 +68,7 @@ static void test_both_ways(void)
 }
 
 /* Greetings with one changed byte, and greetings that are too short or too long. */
-static void test_changed_greetings(void)
+TEST(changed_greetings)
 {
     struct pair pair;
     shake_hands(&pair);
@@ -96,7 +96,7 @@ static void test_changed_greetings(void)
     CHECK(!seal_take_offer(&pair.launcher, pair.offer, sizeof(pair.offer) - 1));
 }
 
-static void test_wrong_key(void)
+TEST(wrong_key)
 {
     struct pair pair;
     unsigned char key[SEAL_KEY_BYTES], other[SEAL_KEY_BYTES];
@@ -111,7 +111,7 @@ static void test_wrong_key(void)
 }
 
 /* What one side sends is not accepted by that side, nor in another connection. */
-static void test_reflected(void)
+TEST(reflected)
 {
     struct pair pair, later;
     unsigned char sealed[BYTES + SEAL_EXTRA_BYTES];
@@ -126,7 +126,7 @@ static void test_reflected(void)
     CHECK(!seal_take_proof(&later.launcher, pair.proof, sizeof(pair.proof)));
 }
 
-static void test_changed_messages(void)
+TEST(changed_messages)
 {
     struct pair pair;
     unsigned char sealed[2][BYTES + SEAL_EXTRA_BYTES];
@@ -145,16 +145,4 @@ static void test_changed_messages(void)
     CHECK(opens(&pair.launcher, sealed[0], sizeof(sealed[0]), "first"));
     CHECK(!opens(&pair.launcher, sealed[0], sizeof(sealed[0]), "first")); /* again */
     CHECK(!opens(&pair.launcher, sealed[0], SEAL_EXTRA_BYTES - 1, ""));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"both_ways", test_both_ways},
-        {"changed_greetings", test_changed_greetings},
-        {"wrong_key", test_wrong_key},
-        {"reflected", test_reflected},
-        {"changed_messages", test_changed_messages},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -55,7 +55,7 @@ static void hold_up(uint64_t nanoseconds)
 }
 
 /* Messages that arrived before the time are handled before it, however late the loop runs. */
-static void test_listens_first(void)
+TEST(listens_first)
 {
     static const unsigned char sent[] = {1, 0, 0, 0, 'x'};
     struct story story;
@@ -81,7 +81,7 @@ static void test_listens_first(void)
 }
 
 /* The timer is set again, to a later and to an earlier time. */
-static void test_set_again(void)
+TEST(set_again)
 {
     const uint64_t hour = UINT64_C(3600000) * MILLISECOND;
     struct story story;
@@ -98,7 +98,7 @@ static void test_set_again(void)
     cohort__loop_destroy(story.loop);
 }
 
-static void test_clear(void)
+TEST(clear)
 {
     struct story story;
     begin(&story);
@@ -109,14 +109,4 @@ static void test_clear(void)
     cohort__loop_run(story.loop); /* only the timer could keep the loop running */
     CHECK_INT(story.num_expired, 0);
     cohort__loop_destroy(story.loop);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"listens_first", test_listens_first},
-        {"set_again", test_set_again},
-        {"clear", test_clear},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -49,7 +49,7 @@ static void check(const struct facts *facts, char *const *environment, uint32_t 
     CHECK(strncmp(said.text, said_first, strlen(said_first)) == 0);
 }
 
-static void test_good(void)
+TEST(good)
 {
     struct facts facts = good();
     check(&facts, NULL, 0, "");
@@ -59,7 +59,7 @@ static void test_good(void)
     check(&facts, NULL, 0, "");
 }
 
-static void test_variables(void)
+TEST(variables)
 {
     static char known[] = "COHORT_WORKERS=2", internal[] = "COHORT_LOCALITY=0", other[] = "A=b";
     static char close[] = "COHORT_WORKER=2", far[] = "COHORT_XYZZY=", half[] = "COHORTS=1";
@@ -76,7 +76,7 @@ static void test_variables(void)
     check(&facts, NULL, 2, "environment variable COHORT_SPIN is \"x\"|Programs end at their start");
 }
 
-static void test_cores(void)
+TEST(cores)
 {
     struct facts facts = good();
     facts.quota = 2;
@@ -89,7 +89,7 @@ static void test_cores(void)
     check(&facts, NULL, 0, "");
 }
 
-static void test_limits(void)
+TEST(limits)
 {
     struct facts facts = good();
     facts.max_maps = 65529;
@@ -105,7 +105,7 @@ static void test_limits(void)
     check(&facts, NULL, 1, "this user may have 7 processes and threads|");
 }
 
-static void test_transports(void)
+TEST(transports)
 {
     struct facts facts = good();
     facts.has_memory_files = false;
@@ -126,13 +126,4 @@ static void test_transports(void)
           "the provider verbs;ofi_rxm locks memory, and 8388608 bytes are allowed|");
     facts.locked = FACTS_UNLIMITED;
     check(&facts, NULL, 0, "");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"good", test_good},     {"variables", test_variables},   {"cores", test_cores},
-        {"limits", test_limits}, {"transports", test_transports},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -10,7 +10,7 @@ static struct host_list parse(const char *text)
     return hosts;
 }
 
-static void test_parse(void)
+TEST(parse)
 {
     struct host_list hosts = parse("a:2,user@b.c-d,fe80%1:3");
     CHECK_INT(hosts.num, 3);
@@ -25,7 +25,7 @@ static void test_parse(void)
 }
 
 /* Addresses with colons in them need brackets if slots follow. */
-static void test_addresses(void)
+TEST(addresses)
 {
     struct host_list hosts = parse("::1,[fe80::1%eth0]:3,[::2]");
     CHECK_INT(hosts.num, 3);
@@ -39,7 +39,7 @@ static void test_addresses(void)
 }
 
 /* As batch systems list hosts: one line for each slot. */
-static void test_repeated(void)
+TEST(repeated)
 {
     struct host_list hosts = parse("a,ab,a,b:2,a:3");
     uint32_t size;
@@ -52,7 +52,7 @@ static void test_repeated(void)
     host_list_fini(&hosts);
 }
 
-static void test_fill(void)
+TEST(fill)
 {
     for (uint32_t size = 1; size <= 6; size++) {
         struct host_list hosts = parse("a:1,b:3,c:2");
@@ -70,7 +70,7 @@ static void test_fill(void)
     }
 }
 
-static void test_too_many(void)
+TEST(too_many)
 {
     struct host_list hosts = parse("a:2,b");
     uint32_t size = 77;
@@ -80,7 +80,7 @@ static void test_too_many(void)
     host_list_fini(&hosts);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     static const char *const wrong[] = {"",     ",",   "a,",    "a:",           "a:0", "a:4097",
                                         "a:-1", "a:x", "a b",   "-a",           "a'",  "a\n",
@@ -90,13 +90,4 @@ static void test_wrong(void)
         CHECK_INT(host_list_parse(&hosts, wrong[i]), COHORT_ERR_BAD_PARAMETER);
         host_list_fini(&hosts);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"parse", test_parse}, {"addresses", test_addresses}, {"repeated", test_repeated},
-        {"fill", test_fill},   {"too_many", test_too_many},   {"wrong", test_wrong},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -22,7 +22,7 @@ static void end(struct json *json, const char *wanted)
     free(said);
 }
 
-static void test_values(void)
+TEST(values)
 {
     struct json json = start();
     json_begin(&json, NULL, '{');
@@ -40,7 +40,7 @@ static void test_values(void)
 }
 
 /* UTF-8 stays as it is. What is none is replaced, byte by byte. */
-static void test_texts(void)
+TEST(texts)
 {
     static const char *const texts[][2] = {
         {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
@@ -63,7 +63,7 @@ static void test_texts(void)
     }
 }
 
-static void test_nested(void)
+TEST(nested)
 {
     struct json json = start();
     json_begin(&json, NULL, '[');
@@ -83,7 +83,7 @@ static void test_nested(void)
     end(&json, "[{}, {\"a\": [], \"b\": [1, 2], \"c\": 3}, 4]");
 }
 
-static void test_lines(void)
+TEST(lines)
 {
     struct json json = start();
     json_begin(&json, NULL, '{');
@@ -100,20 +100,11 @@ static void test_lines(void)
     end(&json, "{\"a\": [\n0,\n 1,\n  2\n],\n\"b\": 3}");
 }
 
-static void test_escapes(void)
+TEST(escapes)
 {
     struct json json = start();
     json_begin(&json, NULL, '{');
     json_text(&json, "a\"b", "\\ \n \x01 \xff /");
     json_end(&json, '}');
     end(&json, "{\"a\\\"b\": \"\\\\ \\u000a \\u0001 \\ufffd /\"}");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"values", test_values}, {"texts", test_texts},     {"nested", test_nested},
-        {"lines", test_lines},   {"escapes", test_escapes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-static void test_distance(void)
+TEST(distance)
 {
     CHECK_INT(likeness_distance("", "", 9), 0);
     CHECK_INT(likeness_distance("halo", "", 9), 4);
@@ -20,7 +20,7 @@ static void test_distance(void)
 }
 
 /* Names may have any length; only 255 bytes count. */
-static void test_long(void)
+TEST(long)
 {
     char left[600], right[600];
     for (int i = 0; i < 599; i++)
@@ -32,7 +32,7 @@ static void test_long(void)
     CHECK_INT(likeness_distance(left, right, 9), 1);
 }
 
-static void test_close(void)
+TEST(close)
 {
     CHECK(likeness_is_close("tranpose", "transpose"));
     CHECK(likeness_is_close("transpose", "tranpsoe"));
@@ -47,14 +47,4 @@ static void test_close(void)
     CHECK(!likeness_is_close("row 9", "row 10"));
     CHECK(likeness_is_close("rows 1", "rowz 1"));
     CHECK(!likeness_is_close("transpose", "tra"));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"distance", test_distance},
-        {"long", test_long},
-        {"close", test_close},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

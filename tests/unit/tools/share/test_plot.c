@@ -72,7 +72,7 @@ static unsigned count(const char *text, const char *part)
 }
 
 /* The lines cross where 100 / sqrt x = 10 sqrt x, that is at 10. */
-static void test_picture(void)
+TEST(picture)
 {
     char path[96];
     const char *in = directory();
@@ -95,7 +95,7 @@ static void test_picture(void)
 
 /* Series with gaps and without points. Which series is lowest is known only where there are points.
  */
-static void test_gaps(void)
+TEST(gaps)
 {
     static const struct plot_point late[] = {{16, 5}, {64, 5}};
     static const struct plot_series series[] = {
@@ -113,7 +113,7 @@ static void test_gaps(void)
 }
 
 /* A curve that hides an earlier curve says so. */
-static void test_same(void)
+TEST(same)
 {
     static const struct plot_series series[] = {
         {"first", rising, 4}, {"other", falling, 4}, {"second", rising, 4}, {"short", rising, 3}};
@@ -145,7 +145,7 @@ static double label_place(const char *text, const char *label)
 
 /* Labels are in the order in which the curves end, and don't overlap, also where curves end at one
  * place, or there are more than fit. */
-static void test_labels(void)
+TEST(labels)
 {
     enum { MANY = 40 };
     static const struct plot_series some[] = {
@@ -181,7 +181,7 @@ static void test_labels(void)
     end_directory(in, 1);
 }
 
-static void test_wrong_points(void)
+TEST(wrong_points)
 {
     static const struct plot_point zero[] = {{1, 0}};
     static const struct plot_point endless[] = {{1, INFINITY}};
@@ -203,7 +203,7 @@ static void test_wrong_points(void)
 }
 
 /* If a file can't be replaced, it stays as it is, and no other file is left over. */
-static void test_failures(void)
+TEST(failures)
 {
     const char *in = directory();
     struct plot plot = example(two, 2);
@@ -216,17 +216,4 @@ static void test_failures(void)
     CHECK_INT(plot_write(&plot, in), COHORT_ERR_SYSTEM);
     CHECK_CONTAINS(cohort_error_message(), "Is a directory");
     end_directory(in, 0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"picture", test_picture},
-        {"gaps", test_gaps},
-        {"same", test_same},
-        {"labels", test_labels},
-        {"wrong_points", test_wrong_points},
-        {"failures", test_failures},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -23,7 +23,7 @@ static const char *ticks(enum plot_scale scale, enum plot_unit unit, double low,
     return text;
 }
 
-static void test_ticks(void)
+TEST(ticks)
 {
     CHECK_TEXT(ticks(PLOT_LOG2, PLOT_BYTES, 8, 4 << 20),
                "8 B, 64 B, 512 B, 4 KiB, 32 KiB, 256 KiB, 2 MiB");
@@ -36,7 +36,7 @@ static void test_ticks(void)
     CHECK_TEXT(ticks(PLOT_LOG2, PLOT_BYTES, 8, 8), "8 B, 16 B");
 }
 
-static void test_places(void)
+TEST(places)
 {
     struct plot_axis axis = {.label = "x", .scale = PLOT_LOG2};
     struct plot_range range = plot_range_of(&axis, 1, 256, 8);
@@ -47,7 +47,7 @@ static void test_places(void)
 }
 
 /* Never more ticks than there is room for, and at least two, whatever the values are. */
-static void test_few_ticks(void)
+TEST(few_ticks)
 {
     for (unsigned scale = PLOT_LINEAR; scale <= PLOT_LOG10; scale++)
         for (double low = 1e-9; low < 1e12; low *= 7)
@@ -59,14 +59,4 @@ static void test_few_ticks(void)
                     test_failed(__FILE__, __LINE__, "scale %u, %g to %g: %zu ticks", scale, low,
                                 low * factor, range.num_ticks);
             }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"ticks", test_ticks},
-        {"places", test_places},
-        {"few_ticks", test_few_ticks},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

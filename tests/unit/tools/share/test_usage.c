@@ -86,7 +86,7 @@ static void check_wrong(const struct usage *usage, const char *line, const char 
     free(said);
 }
 
-static void test_mixed(void)
+TEST(mixed)
 {
     check_read(&with_words, "", "");
     check_read(&with_words, "a --flag b --value 3 c", "a|flag|b|value=3|c|");
@@ -99,7 +99,7 @@ static void test_mixed(void)
 }
 
 /* Everything from the first word on belongs to another program. */
-static void test_stops(void)
+TEST(stops)
 {
     check_read(&with_letters, "-n 3 -xn4 --flag program --flag -n", "n=3|x|n=4|flag|");
     CHECK_INT(optind, 5);
@@ -107,7 +107,7 @@ static void test_stops(void)
     CHECK_INT(optind, 3);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     check_wrong(&with_words, "--frob", "--frob is no option");
     check_wrong(&with_words, "a --flag=1", "--flag=1 is no option");
@@ -160,7 +160,7 @@ static const char *values_read(const char *line)
     return status == -1 ? "" : said;
 }
 
-static void test_values(void)
+TEST(values)
 {
     CHECK_TEXT(values_read("--flag"), "");
     CHECK(values.flag && !values.text);
@@ -176,7 +176,7 @@ static void test_values(void)
     CHECK(values_read("--other=4294967296")[0]);
 }
 
-static void test_decimal(void)
+TEST(decimal)
 {
     static const char *const wrong[] = {"", ".", "1x", " 1", "x", "1e1", "-1", "3.01", "inf"};
     double value = 7;
@@ -187,13 +187,4 @@ static void test_decimal(void)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         CHECK(!usage_parse_decimal(wrong[i], "0123456789.", 0, 3, &value));
     CHECK(value == 0.2);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"mixed", test_mixed},   {"stops", test_stops},     {"wrong", test_wrong},
-        {"values", test_values}, {"decimal", test_decimal},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

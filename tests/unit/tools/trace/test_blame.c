@@ -132,7 +132,7 @@ static void sum_up(void)
 }
 
 /* Site 2 comes 200 later than site 0, and all are through 10 after that. */
-static void straggler(void)
+TEST(straggler)
 {
     begin_sites(3);
     call(100, 0, 1);
@@ -178,7 +178,7 @@ static void straggler(void)
 }
 
 /* Whose call counts, by what the collective needs: site 3 is last, then 2, 1, 0. */
-static void needs(void)
+TEST(needs)
 {
     static const struct {
         enum cohort__trace_needs needs;
@@ -204,7 +204,7 @@ static void needs(void)
 
 /* A broadcast down a chain, from site 0 by 1 and 2 to 3. The root is early, site 2 late. Site 1 has
  * nothing to do with it, nor has site 4, from which site 2 gets something when it has sent. */
-static void relay(void)
+TEST(relay)
 {
     begin_sites(5);
     memset(trace.needs, COHORT__TRACE_NEEDS_ROOT, sizeof(trace.needs));
@@ -243,7 +243,7 @@ static void relay(void)
 
 /* The same where notes are read, and where sites meet: 1 waits for 0. One on another host meets
  * others. */
-static void notes_and_meetings(void)
+TEST(notes_and_meetings)
 {
     for (int is_meeting = 0; is_meeting < 2; is_meeting++) {
         enum cohort__trace_step in = is_meeting ? COHORT__TRACE_STEP_MEET : COHORT__TRACE_STEP_READ,
@@ -273,7 +273,7 @@ static void notes_and_meetings(void)
 }
 
 /* An exchange: only those that are waited for, and not others with the same digits. */
-static void from(void)
+TEST(from)
 {
     begin_sites(4);
     call(100, 0, 1)->from = "1 22";
@@ -289,7 +289,7 @@ static void from(void)
 
 /* 0 exchanges with 1 and 2, both of which have called; 1 has left out its block for 0, and waits
  * for 0 in its next call. It is to blame, whether the call of 0 fails or the trace ends before. */
-static void left_out(void)
+TEST(left_out)
 {
     for (int ends = 0; ends < 2; ends++) {
         begin_sites(3);
@@ -325,7 +325,7 @@ static void left_out(void)
 }
 
 /* 1 was late since it waited for 2: in the end it is 2's. */
-static void charged_on(void)
+TEST(charged_on)
 {
     begin_sites(3);
     memset(trace.needs, COHORT__TRACE_NEEDS_ITSELF, sizeof(trace.needs));
@@ -352,7 +352,7 @@ static void charged_on(void)
 }
 
 /* Who is late since it sleeps, is late itself. */
-static void sleeps(void)
+TEST(sleeps)
 {
     begin_sites(2);
     call(100, 0, 1);
@@ -374,7 +374,7 @@ static void sleeps(void)
 /* A function of cohort_blocking is to blame, but not a task that has ended on the thread of a
  * timer.
  */
-static void blocking(void)
+TEST(blocking)
 {
     begin();
     begin_task(10, 0, "caller");
@@ -400,7 +400,7 @@ static void blocking(void)
 }
 
 /* A message: until it was sent by the task that sends it. */
-static void message(void)
+TEST(message)
 {
     begin_sites(2);
     suspend(100, 0);
@@ -417,7 +417,7 @@ static void message(void)
 }
 
 /* One that is sent later by the loop is that of the task before, until it left. */
-static void late_message(void)
+TEST(late_message)
 {
     begin_sites(2);
     suspend(100, 0);
@@ -434,7 +434,7 @@ static void late_message(void)
 }
 
 /* The end of a task; and a wake-up that is written before the suspension. */
-static void task(void)
+TEST(task)
 {
     begin();
     begin_task(10, 0, "outer");
@@ -461,7 +461,7 @@ static void task(void)
 }
 
 /* What has no end. */
-static void missing(void)
+TEST(missing)
 {
     begin_sites(2);
     call(100, 0, 1);
@@ -484,7 +484,7 @@ static void missing(void)
 }
 
 /* A deadline: site 2 calls when the others have given up. */
-static void deadline(void)
+TEST(deadline)
 {
     begin_sites(3);
     call(100, 0, 1);
@@ -519,7 +519,7 @@ static void deadline(void)
 }
 
 /* An error although all had called by then, in the meantime: as if it had none. */
-static void failed_late(void)
+TEST(failed_late)
 {
     begin_sites(2);
     call(100, 0, 1);
@@ -536,7 +536,7 @@ static void failed_late(void)
 
 /* Sites 1 and 4 call later, 2 and 3 never: the lowest of these is charged, both are named. The
  * calls of two generations are one line. */
-static void died(void)
+TEST(died)
 {
     begin_sites(5);
     for (uint64_t i = 1; i < 3; i++) {
@@ -570,7 +570,7 @@ static void died(void)
 }
 
 /* All have called later: the last one is to blame. */
-static void given_up(void)
+TEST(given_up)
 {
     begin_sites(4);
     call(100, 0, 1);
@@ -588,7 +588,7 @@ static void given_up(void)
 }
 
 /* A site whose locality is not in the trace has a name, too. */
-static void no_locality(void)
+TEST(no_locality)
 {
     begin();
     endpoint(0, 2);
@@ -610,7 +610,7 @@ static void no_locality(void)
 
 /* Only the root is needed, and it has called: it is the relay, site 1 before 2, which has not. What
  * site 3 has got is over. */
-static void absent_relay(void)
+TEST(absent_relay)
 {
     begin_sites(5);
     memset(trace.needs, COHORT__TRACE_NEEDS_ROOT, sizeof(trace.needs));
@@ -633,7 +633,7 @@ static void absent_relay(void)
 }
 
 /* Two calls of which each waits for the other's site, which waits in the other call. */
-static void circle(void)
+TEST(circle)
 {
     begin_sites(2);
     call(100, 0, 1);
@@ -650,31 +650,4 @@ static void circle(void)
     blame_first(0, false);
     CHECK_INT(made[0] + made[1], 100);
     model_fini(&model);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"straggler", straggler},
-        {"needs", needs},
-        {"relay", relay},
-        {"notes_and_meetings", notes_and_meetings},
-        {"from", from},
-        {"left_out", left_out},
-        {"charged_on", charged_on},
-        {"sleeps", sleeps},
-        {"message", message},
-        {"blocking", blocking},
-        {"late_message", late_message},
-        {"task", task},
-        {"missing", missing},
-        {"deadline", deadline},
-        {"failed_late", failed_late},
-        {"died", died},
-        {"given_up", given_up},
-        {"no_locality", no_locality},
-        {"absent_relay", absent_relay},
-        {"circle", circle},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

@@ -81,7 +81,7 @@ static cohort_status join(struct trace_joined *ret_joined)
     return trace_join(&(struct trace_join_options){.file = file}, ret_joined);
 }
 
-static void usual(void)
+TEST(usual)
 {
     struct trace_joined joined;
     struct stat stat_of;
@@ -111,7 +111,7 @@ static void refuse(cohort_status status, const char *why)
     CHECK_INT(access(file, F_OK), -1);
 }
 
-static void refused(void)
+TEST(refused)
 {
     make_usual(0);
     put(0);
@@ -137,7 +137,7 @@ static void refused(void)
 }
 
 /* With a key parts of other jobs are left alone. */
-static void key(void)
+TEST(key)
 {
     struct trace_joined joined;
     for (uint32_t rank = 0; rank < 2; rank++) {
@@ -154,7 +154,7 @@ static void key(void)
 }
 
 /* Times, the order, and a block that is there twice. */
-static void merge(void)
+TEST(merge)
 {
     struct part read;
     struct merge merge;
@@ -191,7 +191,7 @@ static void add_call(void)
 }
 
 /* An endpoint has gone with a call under way, and another one has its address. */
-static void reused(void)
+TEST(reused)
 {
     make_usual(0);
     add_call();
@@ -203,7 +203,7 @@ static void reused(void)
 }
 
 /* Whatever is in the file, it ends, with a status. */
-static void damaged(void)
+TEST(damaged)
 {
     struct cohort__random random;
     cohort__random_init(&random, 4711);
@@ -228,7 +228,7 @@ static void damaged(void)
 
 /* Messages between two hosts, of which the second is AHEAD of the first and drifts. A message takes
  * 10 us, and some take longer. */
-static void clocks(void)
+TEST(clocks)
 {
     static struct part parts[2];
     struct known_clock found[2];
@@ -309,7 +309,7 @@ static void look_at_pings(const char *clock, const int64_t ahead[2], bool are_kn
     }
 }
 
-static void pings(void)
+TEST(pings)
 {
     look_at_pings("c", (int64_t[]){5000000000, 1000000000000}, true);
     look_at_pings("a", (int64_t[]){0, -900000}, true);
@@ -338,7 +338,7 @@ static void check_without_descriptors(void)
 }
 
 /* Only when all are closed, and only one of several that find that. */
-static void closed(void)
+TEST(closed)
 {
     enum { AT_ONCE = 4 };
     pid_t children[AT_ONCE];
@@ -377,16 +377,11 @@ static void closed(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"usual", usual},   {"refused", refused}, {"key", key},
-        {"merge", merge},   {"reused", reused},   {"damaged", damaged},
-        {"clocks", clocks}, {"pings", pings},     {"closed", closed},
-    };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);
     for (int i = 0; i < 3; i++)
         snprintf(paths[i], sizeof(paths[i]), "%s.%d.part", file, i);
-    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+    int status = tests_run(argc, argv);
     unlink(file);
     rmdir(folder);
     return status;

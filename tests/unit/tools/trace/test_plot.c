@@ -35,7 +35,7 @@ static int count_full(void)
 }
 
 /* A task that runs all the time is drawn in each column, however long a column is. */
-static void test_whole(void)
+TEST(whole)
 {
     for (uint64_t ns = 1000; ns < 3000000; ns += 1 + ns / 7) {
         draw(12345, 12345 + ns);
@@ -45,12 +45,11 @@ static void test_whole(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"whole", test_whole}};
     strcpy(picture, "/tmp/cohort-plot-XXXXXX");
     int fd = mkstemp(picture);
     CHECK(fd >= 0);
     close(fd);
-    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    int status = tests_run(argc, argv);
     unlink(picture);
     return status;
 }

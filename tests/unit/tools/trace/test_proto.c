@@ -14,7 +14,7 @@ static void check_bytes(struct proto *proto, const char *want, size_t bytes)
 }
 
 /* As in the description of the format. */
-static void numbers(void)
+TEST(numbers)
 {
     struct proto proto = {0};
     proto_varint(&proto, 1, 150);
@@ -28,7 +28,7 @@ static void numbers(void)
 }
 
 /* What is not ASCII might be no UTF-8. */
-static void texts(void)
+TEST(texts)
 {
     struct proto proto = {0};
     proto_text(&proto, 2, "a\xffz");
@@ -39,7 +39,7 @@ static void texts(void)
                 7);
 }
 
-static void messages(void)
+TEST(messages)
 {
     struct proto proto = {0};
     size_t outer = proto_begin(&proto, 1);
@@ -50,7 +50,7 @@ static void messages(void)
     check_bytes(&proto, "\x0a\x87\x80\x80\x00\x1a\x82\x80\x80\x00\x08\x01", 12);
 }
 
-static void no_disk(void)
+TEST(no_disk)
 {
     struct proto proto = {.file = fopen("/dev/full", "w")};
     CHECK(proto.file);
@@ -61,11 +61,4 @@ static void no_disk(void)
     CHECK_INT(proto.error, ENOSPC);
     fclose(proto.file);
     proto_fini(&proto);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"numbers", numbers}, {"texts", texts}, {"messages", messages}, {"no_disk", no_disk}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

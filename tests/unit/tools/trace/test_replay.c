@@ -33,7 +33,7 @@ static void add(uint32_t thread, enum cohort__trace_kind kind, uint64_t value, u
 }
 
 /* Two tasks, of which one runs in place of an await of the other, wait and go on elsewhere. */
-static void stacks(void)
+TEST(stacks)
 {
     replay_init(&replay, tell, NULL);
     add(0, COHORT__TRACE_BEGIN, 0, 0, 0);
@@ -67,7 +67,7 @@ static void endpoint(uint64_t address, uint64_t instance, uint64_t site, uint64_
 }
 
 /* What is over is forgotten. */
-static void calls(void)
+TEST(calls)
 {
     replay_init(&replay, tell, NULL);
     endpoint(50, 900, 0, 2);
@@ -93,7 +93,7 @@ static void calls(void)
 }
 
 /* An endpoint has gone with a call under way, and another one has its address. */
-static void reused(void)
+TEST(reused)
 {
     replay_init(&replay, tell, NULL);
     endpoint(50, 900, 0, 2);
@@ -107,11 +107,4 @@ static void reused(void)
     CHECK(is_over);
     CHECK_INT(replay.generations.num_nodes, 1);
     replay_fini(&replay);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"stacks", stacks}, {"calls", calls}, {"reused", reused}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }

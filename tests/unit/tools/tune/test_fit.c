@@ -19,7 +19,7 @@ static double draw(struct cohort__random *random)
 
 /* Times that were computed from terms give these terms back. For a row that is slower, they give
  * its factor back. */
-static void test_terms_return(void)
+TEST(terms_return)
 {
     enum { NUM = 300, ODD_ROW = 7 };
     static struct tune_sample samples[NUM];
@@ -57,7 +57,7 @@ static void test_terms_return(void)
 
 /* A knot has the factor of its own sample. Knots without a sample have the factor of the nearest
  * one. */
-static void test_factors(void)
+TEST(factors)
 {
     static struct cohort__parameters found;
     struct tune_sample samples[30];
@@ -85,7 +85,7 @@ static void test_factors(void)
 
 /* A coefficient that would be negative is 0, and the others are the best fit without it. Here a =
  * (1, 1), (1, 2) and right sides of 1 give x = (1, 0). */
-static void test_none_negative(void)
+TEST(none_negative)
 {
     double equations[3][COHORT__NUM_TERMS] = {{1, 2}, {1, 1}, {2, 8}};
     double solution[COHORT__NUM_TERMS];
@@ -94,14 +94,4 @@ static void test_none_negative(void)
         CHECK(solution[term] >= 0);
     CHECK(solution[0] > 0);
     CHECK(is_near(solution[0], 4.0 / 6, 1e-6) && solution[1] == 0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"terms_return", test_terms_return},
-        {"factors", test_factors},
-        {"none_negative", test_none_negative},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

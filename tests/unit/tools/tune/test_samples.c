@@ -41,7 +41,7 @@ static bool is_same(const struct tune_sample *a, const struct tune_sample *b)
 }
 
 /* What is printed is read back bit for bit. */
-static void test_round_trip(void)
+TEST(round_trip)
 {
     struct cohort__random random;
     struct tune_samples made = {.num = 0}, found = {.num = 0};
@@ -68,7 +68,7 @@ static void test_round_trip(void)
     tune_samples_fini(&found);
 }
 
-static void test_placement(void)
+TEST(placement)
 {
     struct cohort__placement tasks = tune_samples_placement(COHORT__DISTANCE_TASKS, 8, 3),
                              spread = tune_samples_placement(COHORT__DISTANCE_LOCALITIES, 8, 3),
@@ -84,7 +84,7 @@ static void test_placement(void)
     CHECK_INT(hosts.sharing, 3);
 }
 
-static void test_wrong_lines(void)
+TEST(wrong_lines)
 {
     static const char good[] = "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7 0\n";
     static const char *const wrong[] = {
@@ -111,14 +111,4 @@ static void test_wrong_lines(void)
     CHECK_INT(tune_samples_read(&samples, good), COHORT_OK);
     CHECK_INT(samples.num, 1);
     tune_samples_fini(&samples);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"round_trip", test_round_trip},
-        {"placement", test_placement},
-        {"wrong_lines", test_wrong_lines},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

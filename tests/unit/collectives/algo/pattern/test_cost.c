@@ -3,7 +3,7 @@
 #include "collectives/plan/partition.h"
 #include "tests/support/test.h"
 
-static void test_log2(void)
+TEST(log2)
 {
     for (uint32_t n = 1; n <= 1000; n++) {
         uint32_t floor = cohort__log2_floor(n);
@@ -29,7 +29,7 @@ static uint32_t count_blocks(uint32_t num_sites, uint32_t arity)
     return blocks;
 }
 
-static void test_scatter(void)
+TEST(scatter)
 {
     for (uint32_t n = 1; n <= 300; n++)
         for (uint32_t arity = 2; arity <= 9; arity++) {
@@ -41,7 +41,7 @@ static void test_scatter(void)
 }
 
 /* The closed forms hold where the tree is complete. */
-static void test_complete(void)
+TEST(complete)
 {
     for (uint32_t arity = 2; arity <= 8; arity++)
         for (uint32_t levels = 0, n = 1; n <= 4096; n *= arity, levels++) {
@@ -56,7 +56,7 @@ static void test_complete(void)
         CHECK_INT((long)cohort__cost_broadcast(n, 2, 1).startups, cohort__log2_ceiling(n));
 }
 
-static void test_composition(void)
+TEST(composition)
 {
     struct cohort__cost one = cohort__cost_message(7);
     struct cohort__cost cost = cohort__cost_then(one, cohort__cost_at_once(one, 3));
@@ -64,15 +64,4 @@ static void test_composition(void)
     CHECK_INT((long)cost.bytes, 14);
     CHECK_INT((long)cost.messages, 4);
     CHECK_INT((long)cost.moved, 28);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"log2", test_log2},
-        {"scatter", test_scatter},
-        {"complete", test_complete},
-        {"composition", test_composition},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

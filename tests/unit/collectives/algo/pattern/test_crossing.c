@@ -23,7 +23,7 @@ static void check_crossing(const struct cohort__machine *machine, uint32_t level
 }
 
 /* Subgroups of consecutive sites. */
-static void test_blocks(void)
+TEST(blocks)
 {
     uint32_t locality_of[MAX_SITES];
     for (uint32_t site = 0; site < MAX_SITES; site++)
@@ -43,7 +43,7 @@ static void test_blocks(void)
 }
 
 /* Sites dealt out to the localities. */
-static void test_cyclic(void)
+TEST(cyclic)
 {
     uint32_t locality_of[MAX_SITES];
     for (uint32_t site = 0; site < MAX_SITES; site++)
@@ -58,7 +58,7 @@ static void test_cyclic(void)
 }
 
 /* A largest subgroup that is not the first one. */
-static void test_uneven(void)
+TEST(uneven)
 {
     static const uint32_t locality_of[] = {0, 1, 1, 1, 1, 2, 3, 3};
     struct cohort__machine *machine = machine_of(locality_of, 8);
@@ -67,11 +67,4 @@ static void test_uneven(void)
     check_crossing(machine, 0, 2, 2, 2);
     check_crossing(machine, 0, 4, 4, 3);
     cohort__machine_destroy(machine);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"blocks", test_blocks}, {"cyclic", test_cyclic}, {"uneven", test_uneven}};
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

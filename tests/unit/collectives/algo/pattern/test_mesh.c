@@ -21,7 +21,7 @@ static void check_mesh(const struct cohort__mesh *mesh, uint32_t num_sites)
     }
 }
 
-static void test_every_number(void)
+TEST(every_number)
 {
     for (uint32_t num_sites = 1; num_sites <= 130; num_sites++) {
         struct cohort__mesh square = cohort__mesh_square(num_sites);
@@ -33,7 +33,7 @@ static void test_every_number(void)
     }
 }
 
-static void test_shapes(void)
+TEST(shapes)
 {
     struct cohort__mesh mesh = cohort__mesh_square(12);
     CHECK_INT(mesh.extents[0], 4);
@@ -49,13 +49,4 @@ static void test_shapes(void)
     CHECK_INT(mesh.extents[2], 2);
     CHECK_INT(cohort__mesh_of_factors(1).num_dimensions, 1);
     CHECK_INT(cohort__mesh_of_factors(UINT32_MAX).extents[0], 65537);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"every_number", test_every_number},
-        {"shapes", test_shapes},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

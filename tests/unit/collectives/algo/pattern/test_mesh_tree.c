@@ -28,7 +28,7 @@ static void check_template(uint32_t num_dimensions, uint32_t source, uint32_t si
     CHECK_INT(tree.num_children, num_children);
 }
 
-static void test_template(void)
+TEST(template)
 {
     for (uint32_t d = 0; d <= 6; d++)
         for (uint32_t source = 0; source < UINT32_C(1) << d; source++)
@@ -57,7 +57,7 @@ static void check_site(const struct cohort__mesh *mesh, enum cohort__mesh_order 
 }
 
 /* Parents and children agree in meshes of all kinds. If rows are last, subtrees are ranges. */
-static void test_agreement(void)
+TEST(agreement)
 {
     for (uint32_t n = 1; n <= 40; n++) {
         struct cohort__mesh meshes[] = {cohort__mesh_line(n), cohort__mesh_square(n),
@@ -69,13 +69,4 @@ static void test_agreement(void)
                                i % 2 ? COHORT__MESH_ROWS_LAST : COHORT__MESH_ROWS_FIRST, root,
                                site);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"template", test_template},
-        {"agreement", test_agreement},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -43,7 +43,7 @@ static void check_tree(uint32_t num_sites, uint32_t arity, uint32_t root)
     CHECK_INT(num_levels, num_sites > 1 ? cohort__partition_levels(num_sites, arity) : 0);
 }
 
-static void test_all(void)
+TEST(all)
 {
     for (uint32_t num_sites = 1; num_sites <= LAST_SITES; num_sites++)
         for (uint32_t arity = 2; arity <= 8; arity++)
@@ -52,7 +52,7 @@ static void test_all(void)
 }
 
 /* The worked example of the reference design: groups of 3, 3, 3 and 2. */
-static void test_example(void)
+TEST(example)
 {
     struct cohort__range all = {.first = 0, .count = 11};
     struct cohort__tree tree;
@@ -64,13 +64,4 @@ static void test_example(void)
     cohort__tree_init(&tree, all, 4, 5, 3);
     CHECK_INT(tree.this_number, 9);
     CHECK_INT(cohort__tree_site(&tree, cohort__tree_group(&tree, 0, 2).first), 0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"all", test_all},
-        {"example", test_example},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -17,7 +17,7 @@ static void check_pieces(size_t bytes, size_t element, uint32_t num_pieces)
     }
 }
 
-static void test_pieces(void)
+TEST(pieces)
 {
     for (uint32_t num_pieces = 1; num_pieces <= 17; num_pieces++)
         for (size_t element = 0; element <= 24; element += 8)
@@ -26,18 +26,9 @@ static void test_pieces(void)
 }
 
 /* No intermediate result overflows. */
-static void test_large(void)
+TEST(large)
 {
     size_t bytes = SIZE_MAX / 8 * 8;
     CHECK(cohort__cut(bytes, 8, UINT32_MAX, UINT32_MAX) == bytes);
     CHECK(cohort__cut(bytes, 8, 4, 2) == (size_t)1 << 63);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"pieces", test_pieces},
-        {"large", test_large},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -12,7 +12,7 @@ static struct card_locality localities[] = {
 static const struct card card = {
     .pid = 77, .size = 3, .first = 1, .num = 2, .program = "./heat -n 3", .localities = localities};
 
-static void test_round_trip(void)
+TEST(round_trip)
 {
     struct cohort__packer packer = {0};
     struct card *copy = NULL;
@@ -31,7 +31,7 @@ static void test_round_trip(void)
 }
 
 /* Each message that is cut, and each with one other byte, is refused or makes some sense. */
-static void test_damaged(void)
+TEST(damaged)
 {
     struct cohort__packer packer = {0};
     struct card *copy = NULL;
@@ -51,19 +51,9 @@ static void test_damaged(void)
     cohort__packer_fini(&packer);
 }
 
-static void test_name(void)
+TEST(name)
 {
     char name[CARD_NAME_BYTES];
     card_name(1000, 77, name);
     CHECK_TEXT(name, "cohort-job-1000-77");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"round_trip", test_round_trip},
-        {"damaged", test_damaged},
-        {"name", test_name},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -156,7 +156,7 @@ static void check_reads(void)
     status_cores_destroy(cores);
 }
 
-static void test_one(void)
+TEST(one)
 {
     begin(1, 3);
     check_reads();
@@ -165,7 +165,7 @@ static void test_one(void)
     status_cores_destroy(NULL);
 }
 
-static void test_no_core(void)
+TEST(no_core)
 {
     struct core core;
     CHECK_INT(core_read(&core, "/none/core"), COHORT_ERR_SYSTEM);
@@ -189,7 +189,7 @@ static void test_no_core(void)
     check_fails(COHORT_ERR_PROTOCOL, none);
 }
 
-static void test_no_ledger(void)
+TEST(no_ledger)
 {
     const char *none = "%s has no ledger: its program is none of Cohort, or had not begun, or had "
                        "ended";
@@ -210,7 +210,7 @@ static void test_no_ledger(void)
 }
 
 /* What lies within the file is read, and what does not is said. No byte behind the end is. */
-static void test_cut(void)
+TEST(cut)
 {
     struct core core;
     begin(1, 3);
@@ -233,7 +233,7 @@ static void test_cut(void)
 }
 
 /* A range that is said to lie behind the end of the region. */
-static void test_outside(void)
+TEST(outside)
 {
     place_of_lines = COHORT__LEDGER_REGION_BYTES / PAGE - 1;
     bytes_of_lines = PAGE + 1;
@@ -246,7 +246,7 @@ static void test_outside(void)
 }
 
 /* Anything else that is wrong is an error, or is not looked at. */
-static void test_damaged(void)
+TEST(damaged)
 {
     for (size_t at = 0; at < offsetof(struct image, ledger); at++)
         for (int flip = 1; flip < 256; flip += 127) {
@@ -269,7 +269,7 @@ static void check_job_fails(const char *why)
 }
 
 /* Two of one job: ages are those at the last tick of the one that has lived longer. */
-static void test_two(void)
+TEST(two)
 {
     struct status_cores *cores = NULL;
     const char *const paths[] = {path, other};
@@ -321,15 +321,10 @@ static void test_two(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"one", test_one},         {"no_core", test_no_core}, {"no_ledger", test_no_ledger},
-        {"outside", test_outside}, {"cut", test_cut},         {"damaged", test_damaged},
-        {"two", test_two},
-    };
     for (int i = 0; i < 2; i++) {
         files[i] = memfd_create("core", 0);
         CHECK(files[i] >= 0);
         snprintf(i == 0 ? path : other, sizeof(path), "/proc/self/fd/%d", files[i]);
     }
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+    return tests_run(argc, argv);
 }

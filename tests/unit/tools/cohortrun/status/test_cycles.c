@@ -23,7 +23,7 @@ static void begin_opposite(void)
     }
 }
 
-static void test_opposite(void)
+TEST(opposite)
 {
     begin_opposite();
     const char *cycle =
@@ -71,7 +71,7 @@ static void check_perhaps(void)
 }
 
 /* Another task than the last one may call for a site, if there is one that can go on. */
-static void test_not_quiet(void)
+TEST(not_quiet)
 {
     begin_opposite();
     w.workers[1][0].is_idle = false;
@@ -113,7 +113,7 @@ static void test_not_quiet(void)
 }
 
 /* Nor is a get from a site that has died: it fails. */
-static void test_not_quiet_by_death(void)
+TEST(not_quiet_by_death)
 {
     begin_opposite();
     w.job.num = 3;
@@ -130,7 +130,7 @@ static void test_not_quiet_by_death(void)
 }
 
 /* A task that waits for one of another locality that may go on may do so, too. */
-static void test_not_quiet_by_another(void)
+TEST(not_quiet_by_another)
 {
     begin_opposite();
     w.job.num = 3;
@@ -148,7 +148,7 @@ static void test_not_quiet_by_another(void)
 
 /* What may go on is found from the end of long chains, too. If one is too long, nothing is for
  * certain. */
-static void test_long_ways(void)
+TEST(long_ways)
 {
     for (uint64_t length = 40; length <= 80; length += 40) {
         world_begin(1);
@@ -164,7 +164,7 @@ static void test_long_ways(void)
 
 /* Not hung: the main task has made two sites, each for a task of its own, and waits for the first
  * one. That one has called, and the second one has yet to. */
-static void test_made_for_others(void)
+TEST(made_for_others)
 {
     world_begin(1);
     world_add_group(0, 5, 2, "halo");
@@ -217,7 +217,7 @@ static void begin_three(void)
 }
 
 /* If several are missing, not each call needs all of them. */
-static void test_several_missing(void)
+TEST(several_missing)
 {
     begin_three();
     CHECK_CONTAINS(world_say(), "\nperhaps a deadlock: each of these tasks");
@@ -249,7 +249,7 @@ static void test_several_missing(void)
 }
 
 /* A site that lacks more than others is not the only one that a later call waits for. */
-static void test_later_generation(void)
+TEST(later_generation)
 {
     begin_three();
     w.sites[0][0].last_called = w.pendings[0][0].number = 3; /* "rows": 3, 1, 0 */
@@ -261,7 +261,7 @@ static void test_later_generation(void)
 }
 
 /* Who agrees waits for all that live. */
-static void test_agrees(void)
+TEST(agrees)
 {
     world_begin(3);
     for (uint32_t rank = 0; rank < 3; rank++) {
@@ -289,7 +289,7 @@ static void test_agrees(void)
 }
 
 /* As core files say it: what waits has to have waited before any of the processes has died. */
-static void test_cores(void)
+TEST(cores)
 {
     begin_opposite();
     w.job.pid = 0;
@@ -324,7 +324,7 @@ static void test_cores(void)
 
 /* A mutex whose holder awaits who wants it; one task that waits for itself; and a chain without
  * a circle. */
-static void test_mutex(void)
+TEST(mutex)
 {
     world_begin(1);
     world_add_wait(0, 0x100, GET, COHORT__WAIT_TASK, 0x200, 5);
@@ -358,7 +358,7 @@ static void test_mutex(void)
 }
 
 /* One in a locality that has died holds nobody up. */
-static void test_dead_circle(void)
+TEST(dead_circle)
 {
     world_begin(1);
     world_add_wait(0, 0x200, LOCK, COHORT__WAIT_MUTEX, 0x200, 5);
@@ -367,7 +367,7 @@ static void test_dead_circle(void)
 }
 
 /* A long chain that ends in a circle: the circle is found, wherever the search begins. */
-static void test_long_chain(void)
+TEST(long_chain)
 {
     world_begin(1);
     for (uint64_t i = 0; i < SITES; i++) /* the last but one waits for the one before */
@@ -377,7 +377,7 @@ static void test_long_chain(void)
 }
 
 /* Each waits for a block of the other. Another task of a site may send it. */
-static void test_gets(void)
+TEST(gets)
 {
     world_begin(2);
     for (uint32_t rank = 0; rank < 2; rank++) {
@@ -412,7 +412,7 @@ static void test_gets(void)
 }
 
 /* Each waits until the other gets its block. A get there ends that, whoever has asked for it. */
-static void test_sets(void)
+TEST(sets)
 {
     world_begin(2);
     for (uint32_t rank = 0; rank < 2; rank++) {
@@ -458,7 +458,7 @@ static void test_sets(void)
 }
 
 /* A get whose message is being read ends by itself. */
-static void test_get_has_come(void)
+TEST(get_has_come)
 {
     world_begin(1);
     world_add_group(0, 4, 1, "ring");
@@ -473,7 +473,7 @@ static void test_get_has_come(void)
 }
 
 /* Which task works on it, and what that waits for in turn. */
-static void test_serving(void)
+TEST(serving)
 {
     world_begin(2);
     world_add_group(1, 5, 2, "halo");
@@ -509,28 +509,4 @@ static void test_serving(void)
     CHECK(!strstr(world_say(), "deadlock"));
     w.pendings[0][0].peer = 9; /* there is none */
     CHECK(!strstr(world_say(), "deadlock"));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"opposite", test_opposite},
-        {"not_quiet", test_not_quiet},
-        {"not_quiet_by_another", test_not_quiet_by_another},
-        {"not_quiet_by_death", test_not_quiet_by_death},
-        {"long_ways", test_long_ways},
-        {"dead_circle", test_dead_circle},
-        {"made_for_others", test_made_for_others},
-        {"several_missing", test_several_missing},
-        {"later_generation", test_later_generation},
-        {"agrees", test_agrees},
-        {"cores", test_cores},
-        {"mutex", test_mutex},
-        {"long_chain", test_long_chain},
-        {"gets", test_gets},
-        {"sets", test_sets},
-        {"get_has_come", test_get_has_come},
-        {"serving", test_serving},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -34,7 +34,7 @@ static void make(uint64_t wanted, uint64_t num, unsigned num_stuck, bool is_rest
         world_add_input(0, COHORT__WAIT_PLAIN, 0xa00);
 }
 
-static void test_all(void)
+TEST(all)
 {
     make(2, 2, 1, true);
     const char *text = world_say();
@@ -59,7 +59,7 @@ static void test_all(void)
     CHECK(!strstr(world_say(), "deadlock"));
 }
 
-static void test_any(void)
+TEST(any_and_some)
 {
     make(1, 2, 1, true); /* the other one may come */
     CHECK(is_perhaps());
@@ -77,7 +77,7 @@ static void test_any(void)
     CHECK(is_perhaps());
 }
 
-static void test_young(void)
+TEST(young)
 {
     make(1, 1, 1, false);
     w.listed[0][0].age = second / 2;
@@ -86,7 +86,7 @@ static void test_young(void)
 
 /* One circle, though there is a way from one task to the other by each input; and it is certain,
  * though it may end by the first of these. */
-static void test_several_ways(void)
+TEST(several_ways)
 {
     make(2, 2, 0, true);
     world_add_wait(0, 0x200, LOCK, COHORT__WAIT_MUTEX, 0x100, 5);
@@ -97,7 +97,7 @@ static void test_several_ways(void)
     CHECK(is_certain());
 }
 
-static void test_nested(void)
+TEST(nested)
 {
     world_begin(1);
     world_add_wait(0, 0x100, GET, COHORT__WAIT_SEVERAL, 0x900, 5);
@@ -125,7 +125,7 @@ static void test_nested(void)
 }
 
 /* Of two at the same place it is one of them that is told of. */
-static void test_group(void)
+TEST(group)
 {
     make(2, 2, 0, true);
     world_add_wait(0, 0x110, GET, COHORT__WAIT_SEVERAL, 0x910, 6);
@@ -137,7 +137,7 @@ static void test_group(void)
 }
 
 /* They are followed one after the other, not by a recursion for each. */
-static void test_deep(void)
+TEST(deep)
 {
     enum { DEEP = 20000 };
     world_begin(1);
@@ -157,7 +157,7 @@ static void test_deep(void)
     free(listed);
 }
 
-static void test_scope(void)
+TEST(scope)
 {
     world_begin(1);
     world_add_wait(0, 0x100, GET, COHORT__WAIT_SEVERAL, 0x900, 5);
@@ -181,7 +181,7 @@ static void test_scope(void)
     CHECK_CONTAINS(world_say(), "for the end of a cancelled scope with 1 task left, for 5.0 s\n");
 }
 
-static void test_range(void)
+TEST(range)
 {
     world_begin(1);
     world_add_wait(0, 0x100, GET, COHORT__WAIT_SEVERAL, 0x900, 5);
@@ -198,7 +198,7 @@ static void test_range(void)
 
 /* A task that begins after one that awaits it. It is one of those that wait, so the locality, where
  * there are no others, is quiet. */
-static void test_has_to_begin(void)
+TEST(has_to_begin)
 {
     world_begin(1);
     world_add_group(0, 4, 2, "ring");
@@ -228,16 +228,4 @@ static void test_has_to_begin(void)
     CHECK_CONTAINS(world_say_by(status_json), "{\"has_to_begin\": true, \"task_function\": ");
     w.looks[0].num_tasks = 3;
     CHECK(is_perhaps());
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"all", test_all},       {"any and some", test_any},
-        {"young", test_young},   {"several ways", test_several_ways},
-        {"nested", test_nested}, {"group", test_group},
-        {"deep", test_deep},     {"scope", test_scope},
-        {"range", test_range},   {"has to begin", test_has_to_begin},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -39,7 +39,7 @@ static struct cohort__wait_line *wait_line(uintptr_t task, uintptr_t what)
     return line;
 }
 
-static void test_head(void)
+TEST(head)
 {
     cohort__ledger_introduce(3, 8, 9, 1);
     cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, COHORT_ERR_STATE);
@@ -54,7 +54,7 @@ static void test_head(void)
     look_destroy(NULL);
 }
 
-static void test_waits(void)
+TEST(waits)
 {
     struct cohort__wait_line *lines[] = {wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX),
                                          wait_line(0x100, COHORT__WAIT_YIELD),
@@ -82,7 +82,7 @@ static void test_waits(void)
     look_destroy(look);
 }
 
-static void test_communicators(void)
+TEST(communicators)
 {
     struct cohort__site_line *site = cohort__ledger_take(COHORT__LEDGER_SITES);
     struct cohort__group_line *group = cohort__ledger_take(COHORT__LEDGER_GROUPS);
@@ -120,7 +120,7 @@ static void test_communicators(void)
 }
 
 /* What is in flight explains a wait only if it was seen after that began. */
-static void test_pending(void)
+TEST(pending)
 {
     struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
     struct cohort__wait_line *before = wait_line(0x100, 0x900 + COHORT__WAIT_COLLECTIVE);
@@ -159,7 +159,7 @@ static void test_pending(void)
 }
 
 /* What is in flight explains a wait only if it is of the same kind. */
-static void test_pending_kinds(void)
+TEST(pending_kinds)
 {
     static const enum cohort__wait_kind kinds[] = {COHORT__WAIT_COLLECTIVE, COHORT__WAIT_GET,
                                                    COHORT__WAIT_SET, COHORT__WAIT_REMOTE};
@@ -187,7 +187,7 @@ static void test_pending_kinds(void)
 }
 
 /* Which task works on a call of another locality, if it has not ended since. */
-static void test_serving(void)
+TEST(serving)
 {
     struct cohort__wait_line *before = wait_line(0x100 | UINT64_C(7) << 48, 0x900);
     struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
@@ -216,7 +216,7 @@ static void test_serving(void)
 }
 
 /* Of one that is dead ages are as of a moment that is given. */
-static void test_dead(void)
+TEST(dead)
 {
     struct cohort__wait_line *line = wait_line(0x100, 0x900);
     struct cohort__ledger_view view;
@@ -241,7 +241,7 @@ static void test_dead(void)
     cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
 }
 
-static void test_worker(void)
+TEST(worker)
 {
     struct cohort__worker_line *line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
     line->seen_at = cohort__clock_cycles();
@@ -271,7 +271,7 @@ static void *want_mutex(void *arg)
 }
 
 /* A thread that has something to do waits for a mutex, and has not turned its loop for long. */
-static void test_blocked(void)
+TEST(blocked)
 {
     struct cohort__worker_line *line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
     pthread_t thread;
@@ -323,7 +323,7 @@ static void check_name(const struct cohort__module_line *module, uintptr_t addre
     symbols_destroy(symbols);
 }
 
-static void test_symbols(void)
+TEST(symbols)
 {
     const uintptr_t here = (uintptr_t)check_name;
     char want[64];
@@ -360,7 +360,7 @@ static uintptr_t __attribute__((noinline)) return_address(void)
 }
 
 /* The line is that of the call, or none is known; never one of a file that is another one. */
-static void test_lines(void)
+TEST(lines)
 {
     struct look *look = look_here();
     struct symbols *symbols = symbols_create();
@@ -410,7 +410,7 @@ static void check_inputs(const struct look *look, const struct look_inputs *inpu
 }
 
 /* Those of a combinator, of a task that has yet to begin, and of a scope. */
-static void test_inputs(void)
+TEST(inputs)
 {
     struct cohort__wait_line *wait = wait_line(0x300 + 2 + 4, 0x7000 + COHORT__WAIT_SEVERAL);
     struct cohort__inputs_line *lines[] = {inputs_line(0x8000, 0x20), inputs_line(0x7000, 0),
@@ -468,7 +468,7 @@ static size_t bytes_of_first(const char *copy)
 }
 
 /* From a part of a copy there is a look only where a record ends. */
-static void test_copied(void)
+TEST(copied)
 {
     struct cohort__wait_line *line = wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX);
     struct look *look = NULL;
@@ -499,7 +499,7 @@ static void test_copied(void)
     cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
 }
 
-static void test_other_version(void)
+TEST(other_version)
 {
     struct look *look = NULL;
     size_t bytes;
@@ -514,7 +514,7 @@ static void test_other_version(void)
 }
 
 /* What the kernel says, or a daemon in its place. */
-static void test_kernel_function(void)
+TEST(kernel_function)
 {
     static const char *const names[][2] = {
         {"futex_wait_queue", "futex_wait_queue"},
@@ -573,7 +573,7 @@ static void check_sound(const struct look *look)
 }
 
 /* A copy whose lines have anything in them: of a daemon that is wrong, or a process that is. */
-static void test_damaged(void)
+TEST(damaged)
 {
     struct cohort__random random;
     size_t whole;
@@ -605,7 +605,7 @@ static void test_damaged(void)
     free(copy);
 }
 
-static void test_not_begun(void)
+TEST(not_begun)
 {
     struct look *look = NULL;
     int memory;
@@ -613,28 +613,4 @@ static void test_not_begun(void)
     CHECK_INT(look_read(&look, memory, 1, 0), COHORT_ERR_PROTOCOL);
     CHECK(!look);
     close(memory);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"head", test_head},
-        {"waits", test_waits},
-        {"communicators", test_communicators},
-        {"pending", test_pending},
-        {"pending_kinds", test_pending_kinds},
-        {"serving", test_serving},
-        {"dead", test_dead},
-        {"worker", test_worker},
-        {"blocked", test_blocked},
-        {"symbols", test_symbols},
-        {"lines", test_lines},
-        {"inputs", test_inputs},
-        {"copied", test_copied},
-        {"other_version", test_other_version},
-        {"kernel_function", test_kernel_function},
-        {"damaged", test_damaged},
-        {"not_begun", test_not_begun},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -14,7 +14,7 @@
 #define TWO "job 77, 2 localities: ./heat\n"
 #define THREE "job 77, 3 localities: ./heat\n"
 
-static void test_nothing(void)
+TEST(nothing)
 {
     world_begin(1);
     world_check(ONE, "no task waits\n");
@@ -55,7 +55,7 @@ static void begin_halo(void)
     "waiting tasks:\n"                                                                             \
     "  2 (2 localities) in heat+0x10 (task heat+0x800) for a collective, for 13.0 s at most\n"
 
-static void test_fates(void)
+TEST(fates)
 {
     begin_halo();
     world_check(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
@@ -113,7 +113,7 @@ static void test_fates(void)
 }
 
 /* All workers that compute, by function. */
-static void test_computing(void)
+TEST(computing)
 {
     world_begin(1);
     w.looks[0].num_workers = 12;
@@ -139,7 +139,7 @@ static void test_computing(void)
 
 /* Which processes the localities are, at first those that were named; of one that a script has
  * started the program's own. One that has ended is none. */
-static void test_processes(void)
+TEST(processes)
 {
     begin_halo();
     CHECK_CONTAINS(
@@ -159,7 +159,7 @@ static void test_processes(void)
 }
 
 /* All in which a task waits or computes, as far as there is room. */
-static void test_more_processes(void)
+TEST(more_processes)
 {
     struct status_locality localities[21];
     world_begin(2);
@@ -176,7 +176,7 @@ static void test_more_processes(void)
 }
 
 /* Why a program has failed, or what it has died of. */
-static void test_words(void)
+TEST(words)
 {
     begin_halo();
     w.looks[2].stage = COHORT__LEDGER_RETURNED;
@@ -191,7 +191,7 @@ static void test_words(void)
 }
 
 /* Sites of which there is no line. */
-static void test_absent(void)
+TEST(absent)
 {
     begin_halo();
     w.looks[2].num_sites = 0;
@@ -203,7 +203,7 @@ static void test_absent(void)
 }
 
 /* Those that can't be read are listed by why. */
-static void test_unread(void)
+TEST(unread)
 {
     world_begin(4);
     for (uint32_t rank = 0; rank < 4; rank++) {
@@ -215,7 +215,7 @@ static void test_unread(void)
 }
 
 /* What a task waits for that has not come, and whom that waits for. */
-static void test_chain(void)
+TEST(chain)
 {
     begin_halo();
     world_add_wait(2, 0x100, LOCK, COHORT__WAIT_MUTEX, 0x200, 14);
@@ -237,7 +237,7 @@ static void test_chain(void)
 }
 
 /* A task that runs another one in place of awaiting it is where that one waits. */
-static void test_in_place(void)
+TEST(in_place)
 {
     begin_halo();
     world_add_wait(2, 0x700, GET, COHORT__WAIT_GET, 0x900, 3);
@@ -248,7 +248,7 @@ static void test_in_place(void)
                           "channel (cohort_channel_get), for 3.0 s\n");
 }
 
-static void test_yields_run(void)
+TEST(yields_run)
 {
     begin_halo();
     world_add_wait(2, 0x100, GET, COHORT__WAIT_YIELD, 0, 0);
@@ -258,7 +258,7 @@ static void test_yields_run(void)
 }
 
 /* The library's own functions say nothing to a user. */
-static void test_places(void)
+TEST(places)
 {
     world_begin(1);
     world_add_wait(0, 0x100, LIBRARY + 4, COHORT__WAIT_PLAIN, 0x900, 1);
@@ -272,7 +272,7 @@ static void test_places(void)
 }
 
 /* All have called, and some wait: a collective that does not get on. */
-static void test_all_called(void)
+TEST(all_called)
 {
     begin_halo();
     w.sites[2][0].last_called = 17;
@@ -282,7 +282,7 @@ static void test_all_called(void)
 }
 
 /* A communicator that all have called is not named where another one explains the wait. */
-static void test_explained(void)
+TEST(explained)
 {
     begin_halo();
     for (uint32_t rank = 0; rank < 3; rank++) {
@@ -310,7 +310,7 @@ static void test_explained(void)
     world_check(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
 }
 
-static void test_account(void)
+TEST(account)
 {
     begin_halo();
     w.looks[1].num_accounts = 1;
@@ -322,7 +322,7 @@ static void test_account(void)
 }
 
 /* Two with one name are told apart. */
-static void test_namesakes(void)
+TEST(namesakes)
 {
     begin_halo();
     world_add_group(0, 0xabc, 2, "halo");
@@ -331,7 +331,7 @@ static void test_namesakes(void)
 }
 
 /* A task that may wait in either of two is not said to wait in one. */
-static void test_ambiguous(void)
+TEST(ambiguous)
 {
     begin_halo();
     world_add_wait(2, 0x200, GET, COHORT__WAIT_COLLECTIVE, 0x910, 9);
@@ -348,7 +348,7 @@ static void test_ambiguous(void)
 }
 
 /* A ledger that is damaged may have a site twice. */
-static void test_twice(void)
+TEST(twice)
 {
     begin_halo();
     world_add_site(2, 5, 0, 17, 0x500);
@@ -357,7 +357,7 @@ static void test_twice(void)
 }
 
 /* The same place is the same in processes that have the program at other addresses. */
-static void test_moved(void)
+TEST(moved)
 {
     static struct cohort__module_line moved;
     begin_halo();
@@ -372,7 +372,7 @@ static void test_moved(void)
 }
 
 /* Long lists are cut. */
-static void test_many(void)
+TEST(many)
 {
     world_begin(1);
     world_add_group(0, 5, SITES + 100, "wide");
@@ -399,7 +399,7 @@ static void test_many(void)
 
 /* Creations ---------------------------------------------------------------------------------- */
 
-static void test_names(void)
+TEST(names)
 {
     world_begin(3);
     world_add_join(0, "transpose", 0, 3, 0x900);
@@ -427,7 +427,7 @@ static void test_names(void)
 }
 
 /* The closest name is said, and rather one that waits for sites than one that has all. */
-static void test_closest(void)
+TEST(closest)
 {
     world_begin(1);
     world_add_join(0, "abcdefgh", 0, 2, 0);
@@ -447,7 +447,7 @@ static void test_closest(void)
                    "  site 0 joined in locality 0\n  looks like \"abcdefgi\", which exists");
 }
 
-static void test_numbers(void)
+TEST(numbers)
 {
     world_begin(2);
     world_add_join(0, "grid", 0, 3, 0);
@@ -501,7 +501,7 @@ static void begin_survivors(enum cohort__join_kind kind)
 
 #define FOUR "job 77, 4 localities: ./heat\n"
 
-static void test_survivors(void)
+TEST(survivors)
 {
     begin_survivors(COHORT__JOIN_SHRINK);
     world_check(FOUR, SURVIVORS("shrink", "a shrink"));
@@ -525,7 +525,7 @@ static void test_survivors(void)
 }
 
 /* Who waits for a collective of a communicator with a dead site waits in another one. */
-static void test_dead_call(void)
+TEST(dead_call)
 {
     begin_halo();
     w.localities[2].end = "locality 2 (pid 102) was killed";
@@ -545,14 +545,14 @@ static void check_survivors_json(const char *kind, enum cohort__join_kind number
     CHECK_CONTAINS(world_say_by(status_json), want);
 }
 
-static void test_survivors_json(void)
+TEST(survivors_json)
 {
     check_survivors_json("shrink", COHORT__JOIN_SHRINK);
     check_survivors_json("agreement", COHORT__JOIN_AGREEMENT);
 }
 
 /* A call of a remote task: which one, where, if it has a place in the ledger. */
-static void test_remote(void)
+TEST(remote)
 {
     world_begin(2);
     world_add_wait(0, 0x100, GET, COHORT__WAIT_REMOTE, 0x900, 12);
@@ -573,7 +573,7 @@ static void test_remote(void)
 }
 
 /* The objects of cohort/sync.h. */
-static void test_objects(void)
+TEST(objects)
 {
     static const struct {
         enum cohort__wait_kind kind;
@@ -597,7 +597,7 @@ static void test_objects(void)
 }
 
 /* What ledgers hold is not trusted: numbers may be any, names may be for a terminal. */
-static void test_damaged(void)
+TEST(damaged)
 {
     world_begin(2);
     world_add_join(0, "a\x1b[31m\"", UINT32_MAX, 0, 0);
@@ -617,40 +617,4 @@ static void test_damaged(void)
     CHECK_CONTAINS(text, "creation of \"a\\x1b[31m\\x22\", 0 sites: ");
     CHECK_CONTAINS(text, "creation of \"b\", 4294967295 sites: 4294967295 has joined");
     CHECK_CONTAINS(text, "communicator \"?\", generation 1: 1 of 5 sites has called; missing:\n");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct test_case cases[] = {
-        {"nothing", test_nothing},
-        {"fates", test_fates},
-        {"computing", test_computing},
-        {"processes", test_processes},
-        {"more_processes", test_more_processes},
-        {"words", test_words},
-        {"absent", test_absent},
-        {"unread", test_unread},
-        {"chain", test_chain},
-        {"in_place", test_in_place},
-        {"yields_run", test_yields_run},
-        {"places", test_places},
-        {"all_called", test_all_called},
-        {"explained", test_explained},
-        {"account", test_account},
-        {"namesakes", test_namesakes},
-        {"many", test_many},
-        {"ambiguous", test_ambiguous},
-        {"twice", test_twice},
-        {"moved", test_moved},
-        {"names", test_names},
-        {"closest", test_closest},
-        {"numbers", test_numbers},
-        {"survivors", test_survivors},
-        {"dead_call", test_dead_call},
-        {"survivors_json", test_survivors_json},
-        {"remote", test_remote},
-        {"objects", test_objects},
-        {"damaged", test_damaged},
-    };
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
