@@ -29,8 +29,7 @@ static cohort_status stay(struct scene *scene)
 
 static void check_blamed(struct scene *scene, cohort_status status, const char *what)
 {
-    CHECK_INT(status, COHORT_ERR_PEER_DIED);
-    CHECK_CONTAINS(cohort_error_message(), what);
+    CHECK_FAILS(status, COHORT_ERR_PEER_DIED, what);
     atomic_store(&scene->is_over, true);
 }
 

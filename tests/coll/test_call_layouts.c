@@ -173,8 +173,7 @@ static void expect(cohort_comm *comm, cohort_future *future, cohort_status statu
     cohort_status got = cohort_await(future);
     if (!is_wrong && got == COHORT_OK)
         return;
-    CHECK_INT(got, status);
-    CHECK_CONTAINS(cohort_error_message(), "site 1, cohort_");
+    CHECK_FAILS(got, status, "site 1, cohort_");
     CHECK_CONTAINS(cohort_error_message(), why);
 }
 
@@ -326,10 +325,9 @@ static cohort_status other_elements(cohort_comm *comm, void *arg)
         cohort_await(cohort_all_gatherv(comm, memory + 4, memory, of_4, NULL, COHORT_INT32, 1)),
         COHORT_OK);
     lay(comm, steps, steps);
-    CHECK_INT(
+    CHECK_FAILS(
         cohort_await(cohort_all_gatherv(comm, memory + 4, memory, of_8, NULL, COHORT_INT64, 2)),
-        COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "OUT (bytes 0 to 8) and of IN (0 to 8) overlap");
+        COHORT_ERR_BAD_PARAMETER, "OUT (bytes 0 to 8) and of IN (0 to 8) overlap");
     cohort_layout_unref(steps);
     free(memory);
     return COHORT_OK;
@@ -363,16 +361,16 @@ static cohort_status differs(cohort_comm *comm, void *arg)
     if (is_root)
         CHECK_CONTAINS(cohort_error_message(), "site 1 sent 8 bytes where 16 were expected");
     lay(comm, is_root ? scene.steps : few, is_root ? scene.steps : few);
-    CHECK_INT(cohort_await(cohort_all_reduce(comm, scene.in, scene.out, is_root ? COUNT : COUNT / 2,
-                                             COHORT_INT32, COHORT_SUM, 2)),
-              COHORT_ERR_MISMATCH);
-    CHECK_CONTAINS(cohort_error_message(), "site 1 called all_reduce");
+    CHECK_FAILS(
+        cohort_await(cohort_all_reduce(comm, scene.in, scene.out, is_root ? COUNT : COUNT / 2,
+                                       COHORT_INT32, COHORT_SUM, 2)),
+        COHORT_ERR_MISMATCH, "site 1 called all_reduce");
     CHECK_CONTAINS(cohort_error_message(), "2 int32");
     lay(comm, scene.steps, NULL);
-    CHECK_INT(cohort_await(cohort_all_reduce(comm, scene.in, scene.out, COUNT,
-                                             is_root ? COHORT_INT32 : COHORT_FLOAT, COHORT_SUM, 3)),
-              COHORT_ERR_MISMATCH);
-    CHECK_CONTAINS(cohort_error_message(), "4 float");
+    CHECK_FAILS(
+        cohort_await(cohort_all_reduce(comm, scene.in, scene.out, COUNT,
+                                       is_root ? COHORT_INT32 : COHORT_FLOAT, COHORT_SUM, 3)),
+        COHORT_ERR_MISMATCH, "4 float");
     cohort_layout_unref(few);
     cohort_layout_unref(pairs);
     scene_fini(&scene);

@@ -212,8 +212,8 @@ TEST(window)
         futures[generation] = cohort_all_reduce(row->comms[2], &in, &out[generation], 1,
                                                 COHORT_INT64, COHORT_SUM, generation);
     CHECK_INT(cohort_comm_cancel(row->comms[2], CALLS - 1), COHORT_OK);
-    CHECK_INT(cohort_await(futures[CALLS - 1]), COHORT_ERR_CANCELLED);
-    CHECK_CONTAINS(cohort_error_message(), "generation 69 all_reduce: 1 of 6 sites");
+    CHECK_FAILS(cohort_await(futures[CALLS - 1]), COHORT_ERR_CANCELLED,
+                "generation 69 all_reduce: 1 of 6 sites");
     CHECK(!cohort_future_ready(futures[1]) && !cohort_future_ready(futures[CALLS]));
     for (uint64_t generation = 1; generation <= CALLS; generation++)
         CHECK_INT(cohort_comm_cancel(row->comms[1], generation), COHORT_OK);
@@ -276,9 +276,9 @@ TEST(split)
     CHECK_INT(cohort_comm_cancel(row->comms[0], 1), COHORT_OK);
     futures[0] = NULL;
     for (uint32_t site = 1; site < SITES; site++) {
-        CHECK_INT(cohort_await(futures[site]), COHORT_ERR_CANCELLED);
-        CHECK_CONTAINS(cohort_error_message(), "generation 1 split: all_gather: 5 of 6 sites, "
-                                               "missing 0 (locality 0, not called yet)");
+        CHECK_FAILS(cohort_await(futures[site]), COHORT_ERR_CANCELLED,
+                    "generation 1 split: all_gather: 5 of 6 sites, "
+                    "missing 0 (locality 0, not called yet)");
     }
     CHECK_INT(cohort_await(cohort_comm_split(&parts[0], row->comms[0], 0, 0, 1)),
               COHORT_ERR_CANCELLED);
@@ -365,10 +365,9 @@ TEST(deadline_of_a_long_call)
     for (uint64_t generation = 1; generation <= CALLS; generation++) {
         cohort_call_options options = {.deadline = 1, .in_layout = column};
         CHECK_INT(cohort_comm_next_call(row->comms[3], &options), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_all_reduce(row->comms[3], in, out, NUM, COHORT_INT64,
-                                                 COHORT_SUM, generation)),
-                  COHORT_ERR_TIMEOUT);
-        CHECK_CONTAINS(cohort_error_message(), "all_reduce: 1 of 6 sites, missing 0, 1");
+        CHECK_FAILS(cohort_await(cohort_all_reduce(row->comms[3], in, out, NUM, COHORT_INT64,
+                                                   COHORT_SUM, generation)),
+                    COHORT_ERR_TIMEOUT, "all_reduce: 1 of 6 sites, missing 0, 1");
     }
     cohort_layout_unref(column);
     free(in);
@@ -387,8 +386,8 @@ TEST(deadline_of_all)
     waits[0] = add(row, 4, 1);
     waits[1] = add(row, 3, 1);
     for (int i = 0; i < 2; i++) {
-        CHECK_INT(cohort_await(waits[i]), COHORT_ERR_TIMEOUT);
-        CHECK_CONTAINS(cohort_error_message(), "generation 1 all_reduce: 2 of 6 sites");
+        CHECK_FAILS(cohort_await(waits[i]), COHORT_ERR_TIMEOUT,
+                    "generation 1 all_reduce: 2 of 6 sites");
         CHECK_CONTAINS(cohort_error_message(), "the deadline of site 3 is over");
     }
     row_destroy(row);

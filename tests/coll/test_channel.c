@@ -292,14 +292,12 @@ TEST(bad_parameters)
     struct pair pair = pair_create(1, 1);
     cohort_object object;
     CHECK_INT(cohort_await(cohort_channel_set(NULL, 0, 0, NULL, 0)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 2, 0, NULL, 0)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "num_sites is 2");
+    CHECK_FAILS(cohort_await(cohort_channel_set(pair.comms[0], 2, 0, NULL, 0)),
+                COHORT_ERR_BAD_PARAMETER, "num_sites is 2");
     CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 0, NULL, 1)),
               COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 0, "abc", SIZE_MAX)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "that many bytes are more than memory");
+    CHECK_FAILS(cohort_await(cohort_channel_set(pair.comms[0], 1, 0, "abc", SIZE_MAX)),
+                COHORT_ERR_BAD_PARAMETER, "that many bytes are more than memory");
     CHECK_INT(cohort_await(cohort_channel_get(NULL, 0, 0, NULL, 0, NULL)),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(cohort_channel_get(pair.comms[0], 2, 0, NULL, 0, NULL)),
@@ -361,8 +359,8 @@ TEST(setter_leaves)
         cohort_future *large = cohort_channel_set(pair.comms[0], 1, 1, data, 100000);
         cohort_comm_unref(pair.comms[0]);
         pair.comms[0] = NULL;
-        CHECK_INT(cohort_await(large), COHORT_ERR_CANCELLED);
-        CHECK_CONTAINS(cohort_error_message(), "site 0, message with tag 1 for site 1");
+        CHECK_FAILS(cohort_await(large), COHORT_ERR_CANCELLED,
+                    "site 0, message with tag 1 for site 1");
         free(data);
         for (int i = 2; i < 5; i++)
             gets[i] = cohort_channel_get_object(pair.comms[1], 0, 1, &objects[i]);
@@ -372,8 +370,7 @@ TEST(setter_leaves)
             cohort_object_fini(&objects[i]);
         }
         for (int i = 3; i < 5; i++) {
-            CHECK_INT(cohort_await(gets[i]), COHORT_ERR_GONE);
-            CHECK_CONTAINS(cohort_error_message(), "site 0");
+            CHECK_FAILS(cohort_await(gets[i]), COHORT_ERR_GONE, "site 0");
             CHECK(!objects[i].data);
         }
         pair_destroy(&pair);
@@ -391,10 +388,8 @@ TEST(getter_leaves)
         CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 1, data, 3000)), COHORT_OK);
         cohort_comm_unref(pair.comms[1]);
         pair.comms[1] = NULL;
-        CHECK_INT(cohort_await(get), COHORT_ERR_CANCELLED);
-        CHECK_CONTAINS(cohort_error_message(), "tag 2 from site 0");
-        CHECK_INT(cohort_await(early), COHORT_ERR_GONE);
-        CHECK_CONTAINS(cohort_error_message(), "message with tag 1 for site 1");
+        CHECK_FAILS(cohort_await(get), COHORT_ERR_CANCELLED, "tag 2 from site 0");
+        CHECK_FAILS(cohort_await(early), COHORT_ERR_GONE, "message with tag 1 for site 1");
         cohort_future *late = cohort_channel_set(pair.comms[0], 1, 1, data, 100000);
         CHECK_INT(cohort_await(late), COHORT_ERR_GONE);
         free(data);
@@ -460,10 +455,8 @@ TEST(death)
         cohort_future *get = cohort_channel_get_object(pair.comms[1], 0, 2, &object);
         cohort_future *set = cohort_channel_set(pair.comms[1], 0, 2, data, 100000);
         cluster_kill(pair.cluster, 0);
-        CHECK_INT(cohort_await(get), COHORT_ERR_PEER_DIED);
-        CHECK_CONTAINS(cohort_error_message(), "locality 0");
-        CHECK_INT(cohort_await(set), COHORT_ERR_PEER_DIED);
-        CHECK_CONTAINS(cohort_error_message(), "locality 0");
+        CHECK_FAILS(cohort_await(get), COHORT_ERR_PEER_DIED, "locality 0");
+        CHECK_FAILS(cohort_await(set), COHORT_ERR_PEER_DIED, "locality 0");
         CHECK_INT(cohort_await(cohort_channel_get_object(pair.comms[1], 0, 3, &late)),
                   COHORT_ERR_PEER_DIED);
         CHECK_INT(cohort_await(cohort_channel_set(pair.comms[1], 0, 3, data, 8)),

@@ -164,8 +164,7 @@ TEST(random)
 
 static void refused(cohort_future *future, cohort_status status, const char *why)
 {
-    CHECK_INT(cohort_await(future), status);
-    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_FAILS(cohort_await(future), status, why);
 }
 
 static cohort_status wrong(cohort_comm *comm, void *arg)

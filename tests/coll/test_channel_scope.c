@@ -101,9 +101,8 @@ static void check_kind(uint32_t num_localities, enum kind kind)
     unsigned char *other = malloc(LONG);
     CHECK(other);
     if (kind == SET) {
-        CHECK_INT(cohort_await(cohort_channel_get(pair->comms[1], 0, TAG, other, LONG, NULL)),
-                  COHORT_ERR_CANCELLED);
-        CHECK_CONTAINS(cohort_error_message(), "for site 1: the scope of the task that has set");
+        CHECK_FAILS(cohort_await(cohort_channel_get(pair->comms[1], 0, TAG, other, LONG, NULL)),
+                    COHORT_ERR_CANCELLED, "for site 1: the scope of the task that has set");
         memset(pair->data, 3, LONG);
         cohort_future *set = cohort_channel_set(pair->comms[0], 1, TAG, pair->data, LONG);
         CHECK_INT(cohort_await(cohort_channel_get(pair->comms[1], 0, TAG, other, LONG, NULL)),

@@ -49,8 +49,7 @@ static cohort_status until_it_fails(cohort_comm *comm, void *arg)
         if (!status)
             continue;
         if (!told) {
-            CHECK_INT(status, COHORT_ERR_PEER_DIED);
-            CHECK_CONTAINS(cohort_error_message(), "locality 2");
+            CHECK_FAILS(status, COHORT_ERR_PEER_DIED, "locality 2");
         }
         /* Goes on calling, and failing, until all have been told. If an endpoint left or stopped
          * calling, that would be another error. */
@@ -153,8 +152,7 @@ TEST(creation)
             .context = cluster,
             .run = once,
         });
-        CHECK_INT(status, COHORT_ERR_PEER_DIED);
-        CHECK_CONTAINS(cohort_error_message(), "locality");
+        CHECK_FAILS(status, COHORT_ERR_PEER_DIED, "locality");
         cluster_abandon(cluster);
     }
 }

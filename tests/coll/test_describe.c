@@ -200,10 +200,10 @@ TEST(random)
 static cohort_status misuse(cohort_comm *comm, void *arg)
 {
     char *text = NULL;
-    CHECK_INT(cohort_comm_describe(comm, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_describe: no place for the text");
-    CHECK_INT(cohort_comm_describe(NULL, &text), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_describe: no communicator");
+    CHECK_FAILS(cohort_comm_describe(comm, NULL), COHORT_ERR_BAD_PARAMETER,
+                "cohort_comm_describe: no place for the text");
+    CHECK_FAILS(cohort_comm_describe(NULL, &text), COHORT_ERR_BAD_PARAMETER,
+                "cohort_comm_describe: no communicator");
     CHECK(!text);
     return cohort_comm_describe(comm, &((struct scene *)arg)->texts[cohort_comm_this_site(comm)]);
 }

@@ -234,10 +234,9 @@ static cohort_status lend(cohort_comm *comm, void *arg)
     while (me == FAR && !atomic_load(&has_asked))
         cohort_yield();
     cohort_datatype type = me == LENDER ? COHORT_FLOAT : COHORT_INT32;
-    CHECK_INT(cohort_await(me == ROOT ? cohort_gather_here(comm, in, out, LENT, type, GENERATION)
-                                      : cohort_gather_there(comm, in, LENT, type, GENERATION)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "no agreement: the sites gave different types");
+    CHECK_FAILS(cohort_await(me == ROOT ? cohort_gather_here(comm, in, out, LENT, type, GENERATION)
+                                        : cohort_gather_there(comm, in, LENT, type, GENERATION)),
+                COHORT_ERR_BAD_PARAMETER, "no agreement: the sites gave different types");
     return cohort_await(cohort_barrier(comm, GENERATION + 1));
 }
 

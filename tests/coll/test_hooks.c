@@ -185,8 +185,8 @@ static void set_hooks(void)
     const cohort_hooks hooks = {.begin = begin, .end = end, .arg = &num_records};
     CHECK_INT(cohort_hooks_set(NULL), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_hooks_set(&hooks), COHORT_OK);
-    CHECK_INT(cohort_hooks_set(&hooks), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_hooks_set: this process has hooks already");
+    CHECK_FAILS(cohort_hooks_set(&hooks), COHORT_ERR_STATE,
+                "cohort_hooks_set: this process has hooks already");
 }
 
 struct late {

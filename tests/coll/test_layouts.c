@@ -331,10 +331,9 @@ static void check_wrong(cohort_comm *comm, uint64_t generation, void *in,
 {
     if (cohort_comm_this_site(comm) != 1)
         return;
-    CHECK_INT(cohort_await(cohort_exchange_layouts(comm, in, to, num_to, out, from, num_from,
-                                                   COHORT_INT32, generation)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "site 1, cohort_exchange_layouts: ");
+    CHECK_FAILS(cohort_await(cohort_exchange_layouts(comm, in, to, num_to, out, from, num_from,
+                                                     COHORT_INT32, generation)),
+                COHORT_ERR_BAD_PARAMETER, "site 1, cohort_exchange_layouts: ");
     CHECK_CONTAINS(cohort_error_message(), why);
 }
 

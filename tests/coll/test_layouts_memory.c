@@ -158,13 +158,12 @@ TEST(channel)
 {
     static struct scene scene;
     begin(&scene, 1);
-    CHECK_INT(channel(&scene, true), COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(),
-                   "communicator \"poor\", site 0, cohort_channel_set_layout for site 1: no memory "
-                   "for packing 2400 bytes");
-    CHECK_INT(channel(&scene, false), COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(), "communicator \"poor\", site 0, "
-                                           "cohort_channel_get_layout: no memory for sorting");
+    CHECK_FAILS(channel(&scene, true), COHORT_ERR_NO_MEMORY,
+                "communicator \"poor\", site 0, cohort_channel_set_layout for site 1: no memory "
+                "for packing 2400 bytes");
+    CHECK_FAILS(channel(&scene, false), COHORT_ERR_NO_MEMORY,
+                "communicator \"poor\", site 0, "
+                "cohort_channel_get_layout: no memory for sorting");
     end(&scene);
 }
 

@@ -62,8 +62,7 @@ static void check_status(const cohort_comm *comm, const char *name, cohort_statu
         return;
     }
     num_refused += is_counted;
-    CHECK_INT(status, COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), name);
+    CHECK_FAILS(status, COHORT_ERR_BAD_PARAMETER, name);
     /* Either among the leaders, or a shift for which the composed row is useless. */
     if (!strstr(cohort_error_message(), " of shift is not possible here: "))
         CHECK_CONTAINS(cohort_error_message(), " is not possible here: among 3 leaders: ");
@@ -129,9 +128,8 @@ static cohort_status differ(cohort_comm *comm, void *arg)
         cohort_comm_next_call(
             comm, &(cohort_call_options){.algorithm = me == 5 ? "levels(ring)" : "levels(linear)"}),
         COHORT_OK);
-    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
-              COHORT_ERR_MISMATCH);
-    CHECK_CONTAINS(cohort_error_message(), "all_reduce (levels(ring))");
+    CHECK_FAILS(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
+                COHORT_ERR_MISMATCH, "all_reduce (levels(ring))");
     CHECK_CONTAINS(cohort_error_message(), "all_reduce (levels(linear))");
     CHECK_CONTAINS(cohort_error_message(), "site 5");
     return COHORT_OK;
@@ -164,10 +162,9 @@ static cohort_status call_wrong(cohort_comm *comm, void *arg)
         CHECK_INT(
             cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = wrong[i].algorithm}),
             COHORT_OK);
-        CHECK_INT(
+        CHECK_FAILS(
             cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, i + 1)),
-            COHORT_ERR_BAD_PARAMETER);
-        CHECK_CONTAINS(cohort_error_message(), wrong[i].message);
+            COHORT_ERR_BAD_PARAMETER, wrong[i].message);
     }
     return COHORT_OK;
 }

@@ -94,8 +94,7 @@ static void try_once(cohort_comm *comm, struct attempt *attempt, uint64_t genera
     cohort_status status = cohort_await(call(comm, attempt, op, generation));
     cohort_op_unref(op);
     if (status) {
-        CHECK_INT(status, COHORT_ERR_FAILED);
-        CHECK_CONTAINS(cohort_error_message(), "the operation doesn't like it");
+        CHECK_FAILS(status, COHORT_ERR_FAILED, "the operation doesn't like it");
         atomic_fetch_add(&attempt->num_failed, 1);
     } else if (num > 0) {
         CHECK(attempt->out[me][0] == num && attempt->out[me][attempt->count - 1] == num);

@@ -84,11 +84,11 @@ TEST(errors)
     CHECK_INT(cohort_object_pack(&nothing, NULL), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_object_unpack(NULL, &value), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_object_unpack(&(cohort_object){NULL, 0}, &value), COHORT_ERR_PROTOCOL);
-    CHECK_INT(cohort_object_unpack(&(cohort_object){bytes, 3}, &value), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "3 bytes are no value: it is cut off");
+    CHECK_FAILS(cohort_object_unpack(&(cohort_object){bytes, 3}, &value), COHORT_ERR_PROTOCOL,
+                "3 bytes are no value: it is cut off");
     bytes[0] = 0x91;
-    CHECK_INT(cohort_object_unpack(&(cohort_object){bytes, 3}, &value), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "1 bytes behind the value");
+    CHECK_FAILS(cohort_object_unpack(&(cohort_object){bytes, 3}, &value), COHORT_ERR_PROTOCOL,
+                "1 bytes behind the value");
     bytes[0] = 0xc1;
     CHECK_INT(cohort_object_unpack(&(cohort_object){bytes, 1}, &value), COHORT_ERR_PROTOCOL);
     CHECK_INT(cohort_object_pack(&nothing, &object), COHORT_OK);
@@ -116,8 +116,8 @@ TEST(depth)
         }
         cohort_object object = {0};
         msgpack_unpacked back = {0};
-        CHECK_INT(cohort_object_pack(&values[MOST + 1], &object), COHORT_ERR_BAD_PARAMETER);
-        CHECK_CONTAINS(cohort_error_message(), "nested more than 32 deep");
+        CHECK_FAILS(cohort_object_pack(&values[MOST + 1], &object), COHORT_ERR_BAD_PARAMETER,
+                    "nested more than 32 deep");
         CHECK_INT(cohort_object_pack(&values[MOST], &object), COHORT_OK);
         CHECK_INT(cohort_object_unpack(&object, &back), COHORT_OK);
         msgpack_unpacked_destroy(&back);
@@ -127,9 +127,8 @@ TEST(depth)
     msgpack_unpacked back = {0};
     memset(deep, 0x91, sizeof(deep));
     deep[MOST + 1] = 0xc0;
-    CHECK_INT(cohort_object_unpack(&(cohort_object){deep, sizeof(deep)}, &back),
-              COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "nested too deeply");
+    CHECK_FAILS(cohort_object_unpack(&(cohort_object){deep, sizeof(deep)}, &back),
+                COHORT_ERR_PROTOCOL, "nested too deeply");
     CHECK_INT(cohort_object_unpack(&(cohort_object){deep + 1, MOST + 1}, &back), COHORT_OK);
     msgpack_unpacked_destroy(&back);
 }
@@ -150,8 +149,8 @@ TEST(claims)
     static const size_t sizes[] = {3, 4, 4};
     msgpack_unpacked back = {0};
     for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
-        CHECK_INT(cohort_object_unpack(&(cohort_object){claims[i], 8}, &back), COHORT_ERR_PROTOCOL);
-        CHECK_CONTAINS(cohort_error_message(), "is cut off");
+        CHECK_FAILS(cohort_object_unpack(&(cohort_object){claims[i], 8}, &back),
+                    COHORT_ERR_PROTOCOL, "is cut off");
     }
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         CHECK_INT(cohort_object_unpack(&(cohort_object){extensions[i], sizes[i]}, &back),

@@ -158,11 +158,10 @@ static void null_with_data(struct site *site)
     int32_t out[4];
     const void *in = site->me == EMPTY ? site->in : NULL;
     cohort_future *future = cohort_all_gatherv(site->comm, in, out, counts, NULL, COHORT_INT32, 1);
-    CHECK_INT(cohort_await(future), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_all_gatherv: no input buffer");
+    CHECK_FAILS(cohort_await(future), COHORT_ERR_BAD_PARAMETER,
+                "cohort_all_gatherv: no input buffer");
     future = cohort_all_gatherv(site->comm, site->in, NULL, counts, NULL, COHORT_INT32, 2);
-    CHECK_INT(cohort_await(future), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "no buffer for counts");
+    CHECK_FAILS(cohort_await(future), COHORT_ERR_BAD_PARAMETER, "no buffer for counts");
 }
 
 static cohort_status run_site(cohort_comm *comm, void *arg)

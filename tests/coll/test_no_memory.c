@@ -84,9 +84,8 @@ static cohort_status run_site(cohort_comm *comm, void *arg)
         CHECK_INT(value, 11);
     }
     for (uint64_t generation = 2; me == VICTIM && generation < 4; generation++) {
-        CHECK_INT(status, COHORT_ERR_PEER_DIED);
-        CHECK_CONTAINS(cohort_error_message(),
-                       "locality 0 was given up: a message from it was lost here");
+        CHECK_FAILS(status, COHORT_ERR_PEER_DIED,
+                    "locality 0 was given up: a message from it was lost here");
         status = broadcast(comm, generation, &value);
     }
     atomic_fetch_add(&job->num_over, 1);

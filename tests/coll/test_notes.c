@@ -128,12 +128,10 @@ static cohort_status call_next(cohort_comm *comm, struct job *job)
     if (job->event == COMES_LATE) {
         CHECK_INT(status, COHORT_OK);
     } else if (job->event == LEAVES) {
-        CHECK_INT(status, COHORT_ERR_GONE);
-        CHECK_CONTAINS(cohort_error_message(),
-                       "site 2 (locality 2) has left the communicator after generation 0");
+        CHECK_FAILS(status, COHORT_ERR_GONE,
+                    "site 2 (locality 2) has left the communicator after generation 0");
     } else {
-        CHECK_INT(status, COHORT_ERR_PEER_DIED);
-        CHECK_CONTAINS(cohort_error_message(), "site 2 is lost: locality 2 was killed");
+        CHECK_FAILS(status, COHORT_ERR_PEER_DIED, "site 2 is lost: locality 2 was killed");
     }
     return COHORT_OK;
 }
@@ -218,9 +216,9 @@ static cohort_status read_short(cohort_comm *comm, void *arg)
     begin(&exercise, comm, SLOW, FIRST);
     cohort_status status = exercise_end(&exercise);
     if (this_site == SLOW) {
-        CHECK_INT(status, COHORT_ERR_PROTOCOL);
-        CHECK_CONTAINS(cohort_error_message(), leader_of(comm) ? "site 1 (locality 1) has left"
-                                                               : "site 0 (locality 0) has left");
+        CHECK_FAILS(status, COHORT_ERR_PROTOCOL,
+                    leader_of(comm) ? "site 1 (locality 1) has left"
+                                    : "site 0 (locality 0) has left");
         CHECK_CONTAINS(cohort_error_message(), "bytes, which can't be");
         gets_short = COHORT__NO_SITE;
     } else {
@@ -267,11 +265,10 @@ static void disagree(cohort_comm *comm, uint64_t generation)
     cohort_datatype type = this_site == 1 ? COHORT_FLOAT : COHORT_INT32;
     int32_t block = 7;
     check_next(comm, root);
-    CHECK_INT(cohort_await(this_site == root
-                               ? cohort_broadcast_to(comm, &block, 1, type, generation)
-                               : cohort_broadcast_from(comm, &block, 1, type, generation)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "from int32 to float, this site ");
+    CHECK_FAILS(cohort_await(this_site == root
+                                 ? cohort_broadcast_to(comm, &block, 1, type, generation)
+                                 : cohort_broadcast_from(comm, &block, 1, type, generation)),
+                COHORT_ERR_BAD_PARAMETER, "from int32 to float, this site ");
     CHECK_CONTAINS(cohort_error_message(), this_site == 1 ? "site float" : "site int32");
     CHECK_INT(block, 7);
 }

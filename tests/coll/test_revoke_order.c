@@ -73,8 +73,7 @@ static void check_revoked(cohort_future *future, uint32_t by)
 {
     char who[] = "site 0";
     who[5] = (char)('0' + by);
-    CHECK_INT(await_within(future, patience), COHORT_ERR_REVOKED);
-    CHECK_CONTAINS(cohort_error_message(), who);
+    CHECK_FAILS(await_within(future, patience), COHORT_ERR_REVOKED, who);
 }
 
 /* Letters ----------------------------------------------------------------------------------- */

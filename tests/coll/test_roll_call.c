@@ -216,10 +216,9 @@ TEST(window)
 
 TEST(nothing)
 {
-    CHECK_INT(cohort_await(cohort_comm_roll_call(NULL)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_roll_call");
-    CHECK_INT(cohort_await(cohort_comm_idle(NULL)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_idle");
+    CHECK_FAILS(cohort_await(cohort_comm_roll_call(NULL)), COHORT_ERR_BAD_PARAMETER,
+                "cohort_comm_roll_call");
+    CHECK_FAILS(cohort_await(cohort_comm_idle(NULL)), COHORT_ERR_BAD_PARAMETER, "cohort_comm_idle");
 }
 
 int main(int argc, char **argv)

@@ -68,8 +68,7 @@ static void run(uint32_t num_localities, uint32_t culprit)
     if (culprit == NUM_SITES) {
         CHECK_INT(status, COHORT_OK);
     } else {
-        CHECK_INT(status, COHORT_ERR_FAILED);
-        CHECK_CONTAINS(cohort_error_message(), "has no more paper");
+        CHECK_FAILS(status, COHORT_ERR_FAILED, "has no more paper");
         CHECK_INT(team.num_gone, NUM_SITES - 1);
     }
     cluster_destroy(team.cluster);

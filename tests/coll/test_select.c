@@ -64,8 +64,8 @@ TEST(explain)
                    "chosen: ");
     CHECK_CONTAINS(texts[0], "  linear           no: the tree is forced");
     forget();
-    CHECK_INT(run(options, "no_such", explain), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "\"no_such\" is no collective");
+    CHECK_FAILS(run(options, "no_such", explain), COHORT_ERR_BAD_PARAMETER,
+                "\"no_such\" is no collective");
 }
 
 TEST(shared_cores)
@@ -109,8 +109,7 @@ static cohort_status exceed(cohort_comm *comm, void *arg)
         return COHORT_ERR_NO_MEMORY;
     cohort_status status = cohort_await(cohort_all_to_all(comm, memory, memory + NUM_SITES * COUNT,
                                                           COUNT, COHORT_DOUBLE, generation++));
-    CHECK_INT(status, COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(), "algorithm padded");
+    CHECK_FAILS(status, COHORT_ERR_NO_MEMORY, "algorithm padded");
     CHECK_CONTAINS(cohort_error_message(), "the budget is 4000");
     free(memory);
     return cohort_await(cohort_barrier(comm, generation));
@@ -172,8 +171,7 @@ static cohort_status exceed_in_meeting(cohort_comm *comm, void *arg)
     double memory[NUM_SITES] = {0};
     cohort_status status = cohort_await(
         cohort_reduce_scatter(comm, COHORT_IN_PLACE, memory, 1, COHORT_DOUBLE, COHORT_SUM, 1));
-    CHECK_INT(status, COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(), "algorithm shared takes 72 bytes of memory");
+    CHECK_FAILS(status, COHORT_ERR_NO_MEMORY, "algorithm shared takes 72 bytes of memory");
     return cohort_await(
         cohort_reduce_scatter(comm, memory, &memory[1], 0, COHORT_DOUBLE, COHORT_SUM, 2));
 }

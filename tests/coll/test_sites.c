@@ -117,8 +117,7 @@ TEST(options)
     memset(algorithms, 'x', sizeof(algorithms) - 1);
     memset(&comm, 0xff, sizeof(comm));
     memset(&options, 0xff, sizeof(options));
-    CHECK_INT(cohort_await(done), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "communicator \"looked at\": site ");
+    CHECK_FAILS(cohort_await(done), COHORT_ERR_BAD_PARAMETER, "communicator \"looked at\": site ");
     CHECK_CONTAINS(cohort_error_message(), "\"fastest\"");
     cluster_destroy(cluster);
 }
@@ -266,9 +265,8 @@ static cohort_status call_to_meet(void *arg)
     torn->num_called += tear->locality == 0;
     cohort_status status = cohort_await(met);
     if (status && torn->num_begun == 0 && tear->locality > 0) {
-        CHECK_INT(status, COHORT_ERR_CANCELLED);
-        CHECK_CONTAINS(cohort_error_message(),
-                       ": its scope was cancelled: the scope around it was cancelled: ");
+        CHECK_FAILS(status, COHORT_ERR_CANCELLED,
+                    ": its scope was cancelled: the scope around it was cancelled: ");
         CHECK_CONTAINS(cohort_error_message(), " of locality 0 ");
     }
     return COHORT_OK;
@@ -311,9 +309,8 @@ static void check_wrong(const char *name, cohort_sites_options options,
                                              sizeof(cohort_comm_options), function, NULL)),
               COHORT_ERR_STATE);
     struct cluster *cluster = cluster_create(SEED, 2, 0);
-    CHECK_INT(cohort_await(start(cluster, 1, name, &options, function, NULL)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_sites: ");
+    CHECK_FAILS(cohort_await(start(cluster, 1, name, &options, function, NULL)),
+                COHORT_ERR_BAD_PARAMETER, "cohort_sites: ");
     CHECK_CONTAINS(cohort_error_message(), why);
     cluster_destroy(cluster);
 }
@@ -332,22 +329,21 @@ TEST(wrong)
                 "comm->num_sites is 3: it has to be 0");
     check_wrong("x", (cohort_sites_options){.comm = &with_site}, add_up,
                 "comm->this_site is 1: it has to be 0");
-    CHECK_INT(cohort_await(cohort_sites(NULL, &none, add_up, NULL)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_sites: no name");
+    CHECK_FAILS(cohort_await(cohort_sites(NULL, &none, add_up, NULL)), COHORT_ERR_BAD_PARAMETER,
+                "cohort_sites: no name");
     CHECK_INT(cohort_await(cohort_sites("", NULL, add_up, NULL)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_await(cohort_sites(long_name, NULL, add_up, NULL)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "a name has 1 to 255 bytes");
-    CHECK_INT(cohort_await(cohort_sites("x", NULL, NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_sites: no function");
+    CHECK_FAILS(cohort_await(cohort_sites(long_name, NULL, add_up, NULL)), COHORT_ERR_BAD_PARAMETER,
+                "a name has 1 to 255 bytes");
+    CHECK_FAILS(cohort_await(cohort_sites("x", NULL, NULL, NULL)), COHORT_ERR_BAD_PARAMETER,
+                "cohort_sites: no function");
     /* What a later version of the library may know. */
     struct {
         cohort_sites_options options;
         uint64_t later;
     } longer = {.later = 1};
-    CHECK_INT(cohort_await(cohort_sites_sized("x", &longer.options, sizeof(longer),
-                                              sizeof(cohort_comm_options), add_up, NULL)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_sites_options");
+    CHECK_FAILS(cohort_await(cohort_sites_sized("x", &longer.options, sizeof(longer),
+                                                sizeof(cohort_comm_options), add_up, NULL)),
+                COHORT_ERR_BAD_PARAMETER, "cohort_sites_options");
 }
 
 int main(int argc, char **argv)

@@ -177,10 +177,9 @@ static void check_wrong(cohort_comm *comm, uint64_t generation, const cohort_sit
 {
     bool is_wrong = cohort_comm_this_site(comm) == 1;
     cohort_site_objects from = {(cohort_site_object *)&from, 7};
-    CHECK_INT(cohort_await(cohort_all_to_all_sparse(comm, is_wrong ? to : NULL,
-                                                    is_wrong ? num_to : 0, &from, generation)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_FAILS(cohort_await(cohort_all_to_all_sparse(comm, is_wrong ? to : NULL,
+                                                      is_wrong ? num_to : 0, &from, generation)),
+                COHORT_ERR_BAD_PARAMETER, why);
     CHECK_CONTAINS(cohort_error_message(), "site 1, cohort_all_to_all_sparse");
     CHECK(!from.list && from.num == 0);
 }
@@ -199,9 +198,8 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     check_wrong(comm, 3, none, 1, "object 0 has 5 bytes, but no data");
     check_wrong(comm, 4, NULL, 1, "TO is NULL");
     check_wrong(comm, 5, huge, 1, "bytes, which are more than memory");
-    CHECK_INT(cohort_await(cohort_all_to_all_sparse(comm, NULL, 0, is_wrong ? NULL : &from, 6)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "site 1, cohort_all_to_all_sparse: no output buffer");
+    CHECK_FAILS(cohort_await(cohort_all_to_all_sparse(comm, NULL, 0, is_wrong ? NULL : &from, 6)),
+                COHORT_ERR_BAD_PARAMETER, "site 1, cohort_all_to_all_sparse: no output buffer");
     CHECK_INT(cohort_await(cohort_all_to_all_sparse(NULL, NULL, 0, &from, 7)),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(begin(comm, &from, 7)), COHORT_OK);
@@ -216,10 +214,9 @@ static cohort_status against_objects(cohort_comm *comm, void *arg)
     cohort_site_objects from;
     bool is_sparse = cohort_comm_this_site(comm) == 0;
     (void)arg;
-    CHECK_INT(cohort_await(is_sparse ? cohort_all_to_all_sparse(comm, NULL, 0, &from, 1)
-                                     : cohort_all_to_all_objects(comm, in, out, 1)),
-              COHORT_ERR_MISMATCH);
-    CHECK_CONTAINS(cohort_error_message(), "site 0 called all_to_all_sparse (");
+    CHECK_FAILS(cohort_await(is_sparse ? cohort_all_to_all_sparse(comm, NULL, 0, &from, 1)
+                                       : cohort_all_to_all_objects(comm, in, out, 1)),
+                COHORT_ERR_MISMATCH, "site 0 called all_to_all_sparse (");
     CHECK_CONTAINS(cohort_error_message(), "site 1 called all_to_all of objects");
     return COHORT_OK;
 }

@@ -353,8 +353,7 @@ static uint64_t untouched;
 static void check_fails(cohort_future *made, cohort_comm *const *child, cohort_status status,
                         const char *text)
 {
-    CHECK_INT(cohort_await(made), status);
-    CHECK_CONTAINS(cohort_error_message(), text);
+    CHECK_FAILS(cohort_await(made), status, text);
     CHECK((const void *)*child == (const void *)&untouched);
 }
 
@@ -487,8 +486,7 @@ static cohort_status die(cohort_comm *world, void *arg)
     }
     cohort_status status = cohort_await(made);
     if (status) {
-        CHECK_INT(status, COHORT_ERR_PEER_DIED);
-        CHECK_CONTAINS(cohort_error_message(), "locality ");
+        CHECK_FAILS(status, COHORT_ERR_PEER_DIED, "locality ");
     }
     wait_for_all(scene, 2); /* a site that leaves would be another error */
     cohort_comm_unref(child);

@@ -83,8 +83,7 @@ static void send_to_call(uint32_t tag, const void *data, size_t bytes)
 
 static void check_fails(cohort_future *future, cohort_status status, const char *text)
 {
-    CHECK_INT(cohort_await(future), status);
-    CHECK_CONTAINS(cohort_error_message(), text);
+    CHECK_FAILS(cohort_await(future), status, text);
     CHECK_CONTAINS(cohort_error_message(), "communicator \"stray\", generation 1, site 1, ");
 }
 

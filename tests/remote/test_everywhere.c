@@ -151,12 +151,12 @@ TEST(fails)
         cohort_object outs[NUM];
         cluster = cluster_create(from, NUM, 0);
         atomic_store(&num_run, 0);
-        CHECK_INT(cohort_await(cohort__async_everywhere_from(
-                      cluster_process(cluster, 2), "fail_from", &(cohort_object){&from, 4}, outs)),
-                  COHORT_ERR_MISMATCH);
-        CHECK_CONTAINS(cohort_error_message(), from == 0
-                                                   ? "remote task \"fail_from\" at locality 2: "
-                                                   : "remote task \"fail_from\" at locality ");
+        CHECK_FAILS(
+            cohort_await(cohort__async_everywhere_from(cluster_process(cluster, 2), "fail_from",
+                                                       &(cohort_object){&from, 4}, outs)),
+            COHORT_ERR_MISMATCH,
+            from == 0 ? "remote task \"fail_from\" at locality 2: "
+                      : "remote task \"fail_from\" at locality ");
         CHECK_CONTAINS(cohort_error_message(), ": this one fails");
         CHECK(!strstr(strstr(cohort_error_message(), "remote") + 1, "remote")); /* named once */
         CHECK_INT(atomic_load(&num_run), NUM);                                  /* all have run */
@@ -169,16 +169,14 @@ TEST(unknown)
 {
     cohort_object outs[5];
     cluster = cluster_create(1, 5, 0);
-    CHECK_INT(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, 4), "nowhere",
-                                                         NULL, outs)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(),
-                   "remote task \"nowhere\" at locality 4: no function of that name");
+    CHECK_FAILS(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, 4), "nowhere",
+                                                           NULL, outs)),
+                COHORT_ERR_BAD_PARAMETER,
+                "remote task \"nowhere\" at locality 4: no function of that name");
     check_empty(outs, 5);
-    CHECK_INT(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, 4), "where",
-                                                         &(cohort_object){NULL, 5}, outs)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_async_everywhere: no data");
+    CHECK_FAILS(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, 4), "where",
+                                                           &(cohort_object){NULL, 5}, outs)),
+                COHORT_ERR_BAD_PARAMETER, "cohort_async_everywhere: no data");
     cluster_destroy(cluster);
 }
 

@@ -123,8 +123,7 @@ TEST(on_the_spot)
 
 static void expect(cohort_future *future, cohort_status status, const char *text)
 {
-    CHECK_INT(cohort_await(future), status);
-    CHECK_CONTAINS(cohort_error_message(), text);
+    CHECK_FAILS(cohort_await(future), status, text);
 }
 
 TEST(wrong)
@@ -136,8 +135,8 @@ TEST(wrong)
     unsigned char *owned = cluster_memory_alloc(cluster, 1, 4096);
     memset(owned, 0, 4096);
     struct cohort__process *owner = cluster_process(cluster, 1);
-    CHECK_INT(cohort__memory_share_for(owner, &handle, local, 1), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "is not 1 bytes of a block");
+    CHECK_FAILS(cohort__memory_share_for(owner, &handle, local, 1), COHORT_ERR_BAD_PARAMETER,
+                "is not 1 bytes of a block");
     CHECK_INT(cohort__memory_share_for(owner, &handle, owned, 4097), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort__memory_share_for(cluster_process(cluster, 0), &handle, owned, 1),
               COHORT_ERR_BAD_PARAMETER);

@@ -96,8 +96,7 @@ static void check_result(cohort_future *future, cohort_object *out, const cohort
     if (order->fails) {
         snprintf(want, sizeof(want), "at locality %" PRIu32 ": seed %" PRIu64, order->locality,
                  order->seed);
-        CHECK_INT(cohort_await(future), COHORT_ERR_FAILED);
-        CHECK_CONTAINS(cohort_error_message(), want);
+        CHECK_FAILS(cohort_await(future), COHORT_ERR_FAILED, want);
         CHECK(!out->data);
     } else {
         CHECK_INT(cohort_await(future), COHORT_OK);

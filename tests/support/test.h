@@ -63,5 +63,8 @@ void test_check_contains(const char *file, int line, const char *what, const cha
 #define CHECK_INT(got, want) test_check_int(__FILE__, __LINE__, #got, (got), (want))
 #define CHECK_TEXT(got, want) test_check_text(__FILE__, __LINE__, #got, (got), (want))
 #define CHECK_CONTAINS(got, want) test_check_contains(__FILE__, __LINE__, #got, (got), (want))
+/* Fails with the status WANT, and a message with TEXT in it. */
+#define CHECK_FAILS(got, want, text)                                                               \
+    (CHECK_INT(got, want), CHECK_CONTAINS(cohort_error_message(), text))
 
 #endif

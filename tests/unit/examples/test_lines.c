@@ -51,8 +51,8 @@ TEST(read)
     free(text);
     close(fd);
     CHECK(unlink(name) == 0);
-    CHECK_INT(lines_read(name, &text, &bytes), COHORT_ERR_SYSTEM);
-    CHECK_CONTAINS(cohort_error_message(), ": cannot read: No such file or directory");
+    CHECK_FAILS(lines_read(name, &text, &bytes), COHORT_ERR_SYSTEM,
+                ": cannot read: No such file or directory");
     CHECK_INT(lines_read("/", &text, &bytes), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), "/: cannot read: a directory");
 }

@@ -11,8 +11,7 @@ static void check_refused(struct cohort__gate *gate, uint64_t generation, cohort
                           const char *why)
 {
     struct cohort__gate before = *gate;
-    CHECK_INT(cohort__gate_pass(gate, generation), status);
-    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_FAILS(cohort__gate_pass(gate, generation), status, why);
     CHECK(gate->last == before.last);
 }
 

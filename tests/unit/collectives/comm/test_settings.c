@@ -26,8 +26,8 @@ TEST(environment)
     CHECK_INT(read_with("1", &settings), COHORT_OK);
     CHECK(settings.check_asymmetric);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        CHECK_INT(read_with(wrong[i], &settings), COHORT_ERR_BAD_PARAMETER);
-        CHECK_CONTAINS(cohort_error_message(), "COHORT_CHECK_ASYMMETRIC is \"");
+        CHECK_FAILS(read_with(wrong[i], &settings), COHORT_ERR_BAD_PARAMETER,
+                    "COHORT_CHECK_ASYMMETRIC is \"");
         CHECK_CONTAINS(cohort_error_message(), wrong[i]);
         CHECK(settings.check_asymmetric); /* untouched */
     }
@@ -67,8 +67,8 @@ TEST(malformed)
                                        "'check_asymmetric' is an unsigned number, not a truth "
                                        "value");
     CHECK_INT(cohort__comm_settings_unpack(&settings, "\x03", 1, "mine"), COHORT_ERR_PROTOCOL);
-    CHECK_INT(cohort__comm_settings_unpack(&settings, NULL, 0, "mine"), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "settings of communicator \"mine\"");
+    CHECK_FAILS(cohort__comm_settings_unpack(&settings, NULL, 0, "mine"), COHORT_ERR_PROTOCOL,
+                "settings of communicator \"mine\"");
     cohort__packer_fini(&packer);
 }
 

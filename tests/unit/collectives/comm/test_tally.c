@@ -137,9 +137,8 @@ static void check_counts(uint32_t num, uint32_t num_sites, const char *why)
     cohort__pack_array(&packer, num);
     for (uint32_t i = 0; i < num; i++)
         cohort__pack_unsigned(&packer, 1);
-    CHECK_INT(cohort__tally_unpack(&got, packer.data, packer.bytes, num_sites),
-              COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_FAILS(cohort__tally_unpack(&got, packer.data, packer.bytes, num_sites),
+                COHORT_ERR_PROTOCOL, why);
     cohort__packer_fini(&packer);
 }
 
@@ -155,8 +154,8 @@ static void check_lists(struct cohort__tally tally)
     struct cohort__packer packer = {0};
     struct cohort__tally got;
     cohort__tally_pack(&tally, &packer);
-    CHECK_INT(cohort__tally_unpack(&got, packer.data, packer.bytes, SITES), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "vote of a peer: its lists of sites");
+    CHECK_FAILS(cohort__tally_unpack(&got, packer.data, packer.bytes, SITES), COHORT_ERR_PROTOCOL,
+                "vote of a peer: its lists of sites");
     cohort__packer_fini(&packer);
 }
 

@@ -54,25 +54,20 @@ TEST(check)
 {
     CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE, "cohort_reduce"), COHORT_OK);
     CHECK_INT(cohort__op_check(COHORT_BITWISE_XOR, COHORT_BYTE, "cohort_reduce"), COHORT_OK);
-    CHECK_INT(cohort__op_check(NULL, COHORT_DOUBLE, "cohort_reduce"), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "no operation");
-    CHECK_INT(cohort__op_check(COHORT_BITWISE_OR, COHORT_FLOAT, "cohort_reduce"),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "bitwise or can't reduce elements of type float");
+    CHECK_FAILS(cohort__op_check(NULL, COHORT_DOUBLE, "cohort_reduce"), COHORT_ERR_BAD_PARAMETER,
+                "no operation");
+    CHECK_FAILS(cohort__op_check(COHORT_BITWISE_OR, COHORT_FLOAT, "cohort_reduce"),
+                COHORT_ERR_BAD_PARAMETER, "bitwise or can't reduce elements of type float");
     CHECK_INT(cohort__op_check(COHORT_PRODUCT, COHORT_DOUBLE_COMPLEX, "cohort_reduce"), COHORT_OK);
-    CHECK_INT(cohort__op_check(COHORT_MIN, COHORT_DOUBLE_COMPLEX, "cohort_reduce"),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "min can't reduce elements of type double complex");
-    CHECK_INT(cohort__op_check(COHORT_MINLOC, COHORT_DOUBLE, "cohort_reduce"),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "minloc can't reduce elements of type double");
-    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE_INDEXED, "cohort_reduce"),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "sum can't reduce elements of type indexed double");
+    CHECK_FAILS(cohort__op_check(COHORT_MIN, COHORT_DOUBLE_COMPLEX, "cohort_reduce"),
+                COHORT_ERR_BAD_PARAMETER, "min can't reduce elements of type double complex");
+    CHECK_FAILS(cohort__op_check(COHORT_MINLOC, COHORT_DOUBLE, "cohort_reduce"),
+                COHORT_ERR_BAD_PARAMETER, "minloc can't reduce elements of type double");
+    CHECK_FAILS(cohort__op_check(COHORT_SUM, COHORT_DOUBLE_INDEXED, "cohort_reduce"),
+                COHORT_ERR_BAD_PARAMETER, "sum can't reduce elements of type indexed double");
     CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_BYTE, "cohort_reduce"), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort__op_check(COHORT_SUM, cohort_datatype_of_bytes(8), "cohort_reduce"),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "sum can't reduce elements of type user type");
+    CHECK_FAILS(cohort__op_check(COHORT_SUM, cohort_datatype_of_bytes(8), "cohort_reduce"),
+                COHORT_ERR_BAD_PARAMETER, "sum can't reduce elements of type user type");
 }
 
 /* The arguments of the last call of the user's function. */
@@ -145,8 +140,7 @@ TEST(hash)
 static void check_refused(const struct cohort_op_options *options, const char *why)
 {
     cohort_op *op = NULL;
-    CHECK_INT(cohort_op_create(&op, options), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_FAILS(cohort_op_create(&op, options), COHORT_ERR_BAD_PARAMETER, why);
     CHECK(op == NULL);
 }
 

@@ -228,8 +228,7 @@ static void check_done(struct call calls[NUM_LOCAL])
 static void check_failed(struct call *call, cohort_status status, const char *text)
 {
     CHECK(call->has_ended);
-    CHECK_INT(cohort_await(call->future), status);
-    CHECK_CONTAINS(cohort_error_message(), text);
+    CHECK_FAILS(cohort_await(call->future), status, text);
 }
 
 /* Nothing of these calls is left that would hinder later ones. */

@@ -182,8 +182,8 @@ TEST(forced)
     CHECK(choice(&question) == question.forced);
     request.bytes = SIZE_MAX / 8 * 8;
     struct cohort__candidate chosen;
-    CHECK_INT(cohort__select(&question, &chosen), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "the algorithm padded of all_to_all");
+    CHECK_FAILS(cohort__select(&question, &chosen), COHORT_ERR_BAD_PARAMETER,
+                "the algorithm padded of all_to_all");
     CHECK_CONTAINS(cohort_error_message(), "too large");
 }
 
@@ -200,8 +200,8 @@ TEST(budget)
     question.memory_budget = (uint64_t)needs;
     CHECK_INT(cohort__select(&question, &chosen), COHORT_OK);
     question.memory_budget--;
-    CHECK_INT(cohort__select(&question, &chosen), COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(), "algorithm hierarchical, which is forced,");
+    CHECK_FAILS(cohort__select(&question, &chosen), COHORT_ERR_NO_MEMORY,
+                "algorithm hierarchical, which is forced,");
     char figure[40];
     snprintf(figure, sizeof(figure), "takes %.0f bytes", needs);
     CHECK_CONTAINS(cohort_error_message(), figure);

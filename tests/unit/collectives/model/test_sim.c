@@ -274,9 +274,8 @@ TEST(misfits)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cohort__sim_result result = {.time = 77};
-        CHECK_INT(simulate("full", 2, cases[i].lines, cases[i].bytes, &result),
-                  COHORT_ERR_BAD_PARAMETER);
-        CHECK_CONTAINS(cohort_error_message(), cases[i].why);
+        CHECK_FAILS(simulate("full", 2, cases[i].lines, cases[i].bytes, &result),
+                    COHORT_ERR_BAD_PARAMETER, cases[i].why);
         check_time(result.time, 77);
     }
 }
@@ -297,16 +296,14 @@ TEST(rows)
     CHECK_INT(result.num_links, 8);
     cohort__sim_result_fini(&result);
     request.num_sites = 8;
-    CHECK_INT(cohort__simulate_algorithm(&network, &costs,
-                                         cohort__algorithm_find(COHORT__BROADCAST, "linear"),
-                                         &request, &result),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "a network of 9 sites for a call of 8");
+    CHECK_FAILS(cohort__simulate_algorithm(&network, &costs,
+                                           cohort__algorithm_find(COHORT__BROADCAST, "linear"),
+                                           &request, &result),
+                COHORT_ERR_BAD_PARAMETER, "a network of 9 sites for a call of 8");
     request.num_sites = 9;
     request.root = 9;
-    CHECK_INT(cohort__simulate_algorithm(&network, &costs,
-                                         cohort__algorithm_find(COHORT__BROADCAST, "linear"),
-                                         &request, &result),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "no such root");
+    CHECK_FAILS(cohort__simulate_algorithm(&network, &costs,
+                                           cohort__algorithm_find(COHORT__BROADCAST, "linear"),
+                                           &request, &result),
+                COHORT_ERR_BAD_PARAMETER, "no such root");
 }

@@ -200,8 +200,8 @@ TEST(meet)
     CHECK_INT(simulate(&machine, lines, sizeof(lines), &account), COHORT_OK);
     check_exact(account.time, 3 * 10 + 3 * 20 + 1 + 3 * 16);
     check_sum(&account);
-    CHECK_INT(simulate(&machine, lines, 2 * sizeof(lines[0]), &account), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "not all of the locality meet");
+    CHECK_FAILS(simulate(&machine, lines, 2 * sizeof(lines[0]), &account), COHORT_ERR_BAD_PARAMETER,
+                "not all of the locality meet");
 }
 
 /* A network has no localities. */
@@ -214,9 +214,8 @@ TEST(meet_on_network)
     struct cohort__sim_result result;
     struct cohort__network network;
     CHECK_INT(cohort__network_init(&network, "full", 2), COHORT_OK);
-    CHECK_INT(cohort__simulate(&network, &costs, get_plan, &script, &result),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "on a network nobody meets");
+    CHECK_FAILS(cohort__simulate(&network, &costs, get_plan, &script, &result),
+                COHORT_ERR_BAD_PARAMETER, "on a network nobody meets");
 }
 
 TEST(deadlock)
@@ -227,6 +226,6 @@ TEST(deadlock)
                                  {1, COHORT__STEP_SEND, 0, 8, 0}};
     struct cohort__sim_machine machine = machine_of(1, 2, 1, 2);
     struct cohort__sim_account account;
-    CHECK_INT(simulate(&machine, lines, sizeof(lines), &account), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "deadlock");
+    CHECK_FAILS(simulate(&machine, lines, sizeof(lines), &account), COHORT_ERR_BAD_PARAMETER,
+                "deadlock");
 }

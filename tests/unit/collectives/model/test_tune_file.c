@@ -19,8 +19,8 @@ static void check_read(const char *text)
 static void check_wrong(const char *text, const char *where, const char *what)
 {
     struct cohort__parameters before = parameters;
-    CHECK_INT(cohort__tune_file_read(&parameters, "some/file", text), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "some/file");
+    CHECK_FAILS(cohort__tune_file_read(&parameters, "some/file", text), COHORT_ERR_BAD_PARAMETER,
+                "some/file");
     CHECK_CONTAINS(cohort_error_message(), where);
     CHECK_CONTAINS(cohort_error_message(), what);
     CHECK(memcmp(&before, &parameters, sizeof(before)) == 0);

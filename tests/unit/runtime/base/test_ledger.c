@@ -82,8 +82,7 @@ static void check_there_is_none(void)
 {
     int memory = -1;
     uint32_t slot;
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "has no ledger");
+    CHECK_FAILS(cohort__ledger_find(getpid(), &memory, &slot), COHORT_ERR_STATE, "has no ledger");
     CHECK_INT(memory, -1);
 }
 
@@ -238,18 +237,17 @@ TEST(adopt)
         struct cohort__ledger_view view;
         CHECK_INT(cohort__ledger_view_init(&view, memory, 2), COHORT_OK);
         CHECK_INT(view.head.stage, COHORT__LEDGER_OVER);
-        CHECK_INT(cohort__ledger_view_init(&view, memory, 1), COHORT_ERR_PROTOCOL);
-        CHECK_CONTAINS(cohort_error_message(), "no program has begun");
-        CHECK_INT(cohort__ledger_view_init(&view, memory, 3), COHORT_ERR_PROTOCOL);
-        CHECK_CONTAINS(cohort_error_message(), "ends too early");
+        CHECK_FAILS(cohort__ledger_view_init(&view, memory, 1), COHORT_ERR_PROTOCOL,
+                    "no program has begun");
+        CHECK_FAILS(cohort__ledger_view_init(&view, memory, 3), COHORT_ERR_PROTOCOL,
+                    "ends too early");
     }
     close(memory);
 }
 
 static void check_refused(int memory, uint32_t slot, cohort_status status, const char *text)
 {
-    CHECK_INT(cohort__ledger_adopt(memory, slot), status);
-    CHECK_CONTAINS(cohort_error_message(), text);
+    CHECK_FAILS(cohort__ledger_adopt(memory, slot), status, text);
     CHECK(fcntl(memory, F_GETFD) < 0);
 }
 
@@ -272,8 +270,7 @@ TEST(adopt_refuses)
 static void check_variable(const char *value, const char *text)
 {
     setenv(COHORT__LEDGER_VARIABLE, value, 1);
-    CHECK_INT(cohort__ledger_inherit(), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), text);
+    CHECK_FAILS(cohort__ledger_inherit(), COHORT_ERR_PROTOCOL, text);
 }
 
 TEST(inherit)

@@ -195,8 +195,7 @@ TEST(find)
     CHECK_INT(view.head.rank, 1);
     CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, count, &num), COHORT_OK);
     CHECK_INT(num, 1);
-    CHECK_INT(cohort__ledger_find(child, &other, &slot), COHORT_ERR_SYSTEM);
-    CHECK_CONTAINS(cohort_error_message(), "there is none");
+    CHECK_FAILS(cohort__ledger_find(child, &other, &slot), COHORT_ERR_SYSTEM, "there is none");
     close(other);
     close(ends[0]);
     close(ends[1]);

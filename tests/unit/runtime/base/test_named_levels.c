@@ -32,8 +32,7 @@ TEST(read)
 static void check_wrong(const char *text, const char *why)
 {
     struct cohort__named_levels levels = {.num = 77};
-    CHECK_INT(read(text, &levels), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_FAILS(read(text, &levels), COHORT_ERR_BAD_PARAMETER, why);
     CHECK_INT(levels.num, 77);
 }
 

@@ -239,11 +239,11 @@ TEST_IN_CHILD(replaces)
 
 TEST_IN_CHILD(refused)
 {
-    CHECK_INT(cohort__trace_begin(&(struct cohort__trace_options){
-                  .file = "/nowhere/at/all", .most_bytes = 1, .rank = 1, .size = 2}),
-              COHORT_ERR_SYSTEM);
-    CHECK_CONTAINS(cohort_error_message(), "COHORT_TRACE: /nowhere/at/all.1.part can't be written: "
-                                           "No such file");
+    CHECK_FAILS(cohort__trace_begin(&(struct cohort__trace_options){
+                    .file = "/nowhere/at/all", .most_bytes = 1, .rank = 1, .size = 2}),
+                COHORT_ERR_SYSTEM,
+                "COHORT_TRACE: /nowhere/at/all.1.part can't be written: "
+                "No such file");
     CHECK(!cohort__trace_is_on);
     write_wakes(0, 1);
     CHECK_INT(cohort__trace_now(), 0);

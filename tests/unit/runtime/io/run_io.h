@@ -90,8 +90,7 @@ static inline void run_io(cohort_task_function *function)
 /* Checks that FUTURE fails with STATUS and a message in which there is TEXT. */
 static inline void check_fails(cohort_future *future, cohort_status status, const char *text)
 {
-    CHECK_INT(cohort_await(future), status);
-    CHECK_CONTAINS(cohort_error_message(), text);
+    CHECK_FAILS(cohort_await(future), status, text);
 }
 
 /* A thread that calls THEN when the runtime's end has cancelled a call. */

@@ -29,8 +29,8 @@ static atomic_bool has_no_threads, wants_stop;
 /* Within cohort_start. */
 static void try_early_stop(void)
 {
-    CHECK_INT(cohort_stop(COHORT_OK), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_stop: cohort_start has not returned yet");
+    CHECK_FAILS(cohort_stop(COHORT_OK), COHORT_ERR_STATE,
+                "cohort_stop: cohort_start has not returned yet");
 }
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -53,8 +53,7 @@ static void stop(void)
 
 static void check_refused(cohort_status status, const char *message)
 {
-    CHECK_INT(status, COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), message);
+    CHECK_FAILS(status, COHORT_ERR_STATE, message);
 }
 
 static void check_not_started(void)
@@ -407,13 +406,12 @@ TEST(bad_start)
         cohort_start_options options;
         uint32_t unknown;
     } newer = {.unknown = 1};
-    CHECK_INT(cohort_start_sized(&newer.options, sizeof(newer)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_start");
-    CHECK_INT(cohort_start(&(cohort_start_options){.workers = 4097}), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_start: 4097 workers, not at most 4096");
+    CHECK_FAILS(cohort_start_sized(&newer.options, sizeof(newer)), COHORT_ERR_BAD_PARAMETER,
+                "cohort_start");
+    CHECK_FAILS(cohort_start(&(cohort_start_options){.workers = 4097}), COHORT_ERR_BAD_PARAMETER,
+                "cohort_start: 4097 workers, not at most 4096");
     CHECK_INT(setenv("COHORT_WORKERS", "several", 1), 0);
-    CHECK_INT(cohort_start(NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "COHORT_WORKERS");
+    CHECK_FAILS(cohort_start(NULL), COHORT_ERR_BAD_PARAMETER, "COHORT_WORKERS");
     CHECK_INT(unsetenv("COHORT_WORKERS"), 0);
     check_not_started();
     int num_before = num_threads();
@@ -533,8 +531,7 @@ static void fail_without_threads(int connection)
     snprintf(number, sizeof(number), "%d", connection);
     CHECK_INT(setenv("COHORT_CONTROL_FD", number, 1), 0);
     has_no_threads = true;
-    CHECK_INT(cohort_start(NULL), COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(), "no thread");
+    CHECK_FAILS(cohort_start(NULL), COHORT_ERR_NO_MEMORY, "no thread");
     has_no_threads = false;
     check_refused(cohort_start(NULL), "cohort_start: a start of this process has failed");
     _exit(0);

@@ -215,8 +215,8 @@ TEST(mistakes)
         {"COHORT_LEVELS", "switch=s1,"},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
-        CHECK_INT(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER);
-        CHECK_CONTAINS(cohort_error_message(), mistakes[i].variable);
+        CHECK_FAILS(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER,
+                    mistakes[i].variable);
         CHECK_CONTAINS(cohort_error_message(), mistakes[i].value);
         CHECK_INT(settings.workers, 77); /* untouched */
         CHECK_INT(settings.spin, 77);
@@ -226,10 +226,9 @@ TEST(mistakes)
         CHECK(settings.progress_thread);
         CHECK_INT(settings.topology.domains, 7);
     }
-    CHECK_INT(
+    CHECK_FAILS(
         read_with("COHORT_WORKERS", "4096 of them or more if the machine has as many as that"),
-        COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "not a number from 1 to 4096");
+        COHORT_ERR_BAD_PARAMETER, "not a number from 1 to 4096");
     CHECK_INT(read_with("COHORT_PROGRESS", "always"), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), "environment variable COHORT_PROGRESS is \"always\"; it "
                                        "can be \"workers\" or \"thread\"");

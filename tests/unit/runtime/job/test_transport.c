@@ -73,10 +73,10 @@ TEST(refused)
 {
     struct cohort__net *net = NULL;
     int num_before = num_descriptors();
-    CHECK_INT(create(COHORT__TRANSPORT_SHM, 2, true, &net), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "the job has 2 hosts, which share no memory");
-    CHECK_INT(create(COHORT__TRANSPORT_SHM, 1, false, &net), COHORT_ERR_NETWORK);
-    CHECK_CONTAINS(cohort_error_message(), "locality 0 was given no shared memory");
+    CHECK_FAILS(create(COHORT__TRANSPORT_SHM, 2, true, &net), COHORT_ERR_BAD_PARAMETER,
+                "the job has 2 hosts, which share no memory");
+    CHECK_FAILS(create(COHORT__TRANSPORT_SHM, 1, false, &net), COHORT_ERR_NETWORK,
+                "locality 0 was given no shared memory");
     CHECK(!net);
     CHECK_INT(num_descriptors(), num_before);
 }

@@ -490,8 +490,7 @@ static void check_not_created(cohort_status want, const char *why)
 {
     struct cohort__loop *loop = create_loop();
     struct locality locality;
-    CHECK_INT(create(&locality, loop), want);
-    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_FAILS(create(&locality, loop), want, why);
     CHECK(!locality.bootstrap);
     cohort__loop_destroy(loop);
 }

@@ -586,8 +586,7 @@ static void be_guest_of_few(void *arg)
     struct cohort__hub *none = NULL;
     int before = num_descriptors();
     limit(RLIMIT_NOFILE, 60); /* one message has more */
-    CHECK_INT(fetch(*(uint64_t *)arg, 1, 100, &none), COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(), "locality 11");
+    CHECK_FAILS(fetch(*(uint64_t *)arg, 1, 100, &none), COHORT_ERR_NO_MEMORY, "locality 11");
     CHECK_CONTAINS(cohort_error_message(), "101 descriptors, and it may have 60 open");
     CHECK(!none);
     CHECK_INT(num_descriptors(), before);
@@ -614,8 +613,7 @@ static void be_host_without_memory(void *arg)
     struct cohort__hub *none = NULL;
     struct cohort__hub_party own = party(share->listener_id, 0, 2, TIMEOUT);
     limit(RLIMIT_FSIZE, 0);
-    CHECK_INT(cohort__hub_share_meet(share, &own, &none), COHORT_ERR_SYSTEM);
-    CHECK_CONTAINS(cohort_error_message(), "shared memory");
+    CHECK_FAILS(cohort__hub_share_meet(share, &own, &none), COHORT_ERR_SYSTEM, "shared memory");
     CHECK(!none);
 }
 
@@ -626,8 +624,8 @@ TEST(no_memory)
     struct cohort__hub *none = NULL;
     pid_t pid = begin(be_host_without_memory, &share);
     cohort__hub_share_fini(&share);
-    CHECK_INT(fetch(share.listener_id, 1, 2, &none), COHORT_ERR_PEER_DIED);
-    CHECK_CONTAINS(cohort_error_message(), "locality 10 says: shared memory of this host: ");
+    CHECK_FAILS(fetch(share.listener_id, 1, 2, &none), COHORT_ERR_PEER_DIED,
+                "locality 10 says: shared memory of this host: ");
     CHECK_CONTAINS(cohort_error_message(), strerror(EFBIG));
     CHECK(!none);
     end(pid);
@@ -671,8 +669,8 @@ TEST(other_user)
     CHECK_INT(pipe(pipes), 0);
     pid_t pid = begin(be_host_of_nobody, &pipes[1]);
     CHECK_INT(read(pipes[0], &theirs, sizeof theirs), sizeof theirs);
-    CHECK_INT(fetch(theirs, 1, 2, &none), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "locality 10 of this host, which is another user's");
+    CHECK_FAILS(fetch(theirs, 1, 2, &none), COHORT_ERR_PROTOCOL,
+                "locality 10 of this host, which is another user's");
     CHECK(!none);
     end(pid);
     close(pipes[0]);

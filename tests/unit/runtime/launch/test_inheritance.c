@@ -217,8 +217,8 @@ static void no_room_to_renew(void)
     cohort__inheritance_keep();
     use_all();
     allow(3);
-    CHECK_INT(cohort__inheritance_renew(), COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(), "what COHORT_CONTROL_FD names, for a further start: ");
+    CHECK_FAILS(cohort__inheritance_renew(), COHORT_ERR_NO_MEMORY,
+                "what COHORT_CONTROL_FD names, for a further start: ");
     allow(1000);
     CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
     use_all();

@@ -118,9 +118,8 @@ TEST(gone)
     kill(pid, SIGKILL);
     reap(pid);
     start(&watcher);
-    CHECK_INT(cohort__ending_open(&watcher.ending, watcher.loop, pid, ended, &watcher),
-              COHORT_ERR_SYSTEM);
-    CHECK_CONTAINS(cohort_error_message(), "cannot watch process ");
+    CHECK_FAILS(cohort__ending_open(&watcher.ending, watcher.loop, pid, ended, &watcher),
+                COHORT_ERR_SYSTEM, "cannot watch process ");
     CHECK(!watcher.ending);
     stop(&watcher);
 }

@@ -118,8 +118,8 @@ static cohort_status ask(void *arg)
     CHECK_INT(cohort_await(cohort_run_on_loop(as_told, NULL)), COHORT_ERR_TIMEOUT);
     CHECK_TEXT(cohort_error_message(),
                "cohort_run_on_loop: the function returned COHORT_ERR_TIMEOUT");
-    CHECK_INT(cohort_await(cohort_run_on_loop(NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "function is NULL");
+    CHECK_FAILS(cohort_await(cohort_run_on_loop(NULL, NULL)), COHORT_ERR_BAD_PARAMETER,
+                "function is NULL");
     CHECK_INT(pthread_create(&thread, NULL, ask_from_outside, &num), 0);
     CHECK_INT(cohort_await(cohort_run_on_loop(count_up, &num)), COHORT_OK);
     CHECK_INT(pthread_join(thread, NULL) + (arg != NULL), 0); /* meanwhile others turn the loop */
@@ -159,8 +159,8 @@ TEST(order)
 TEST(not_up)
 {
     int num = 0;
-    CHECK_INT(cohort_await(cohort_run_on_loop(count_up, &num)), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_run_on_loop: ");
+    CHECK_FAILS(cohort_await(cohort_run_on_loop(count_up, &num)), COHORT_ERR_STATE,
+                "cohort_run_on_loop: ");
     CHECK_INT(num, 0);
 }
 
@@ -288,8 +288,8 @@ static cohort_status wait_on_loop(uv_loop_t *loop, void *arg)
     enum cohort_wait_end end;
     void *item;
     (void)loop;
-    CHECK_INT(cohort_await(cohort_future_ref(attempt->future)), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "where waiting would stop everything");
+    CHECK_FAILS(cohort_await(cohort_future_ref(attempt->future)), COHORT_ERR_STATE,
+                "where waiting would stop everything");
     CHECK_INT(cohort_wait(attempt->future, COHORT_NO_LIMIT, &end), COHORT_ERR_STATE);
     CHECK_INT(cohort_queue_get(attempt->queue, &item, COHORT_NO_LIMIT), COHORT_ERR_STATE);
     CHECK_INT(cohort_worker_index() >= -1, 1);

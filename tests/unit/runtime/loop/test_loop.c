@@ -49,8 +49,7 @@ static void create_with(rlim_t num_descriptors)
     CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
     cohort_status status = cohort__loop_create(&loop);
     if (status) {
-        CHECK_INT(status, COHORT_ERR_NO_MEMORY);
-        CHECK_CONTAINS(cohort_error_message(), "too many open files");
+        CHECK_FAILS(status, COHORT_ERR_NO_MEMORY, "too many open files");
     }
     cohort__loop_destroy(loop);
     _exit(status ? 1 : 0);

@@ -104,8 +104,7 @@ TEST(limit)
     CHECK_INT(cohort__heap_alloc(&heap, &none, SIZE_MAX), COHORT_ERR_NO_MEMORY);
     CHECK_INT(cohort__heap_alloc(&heap, &none, SIZE_MAX - PAGE), COHORT_ERR_NO_MEMORY);
     unsigned char *block = alloc(PAGE);
-    CHECK_INT(cohort__heap_alloc(&heap, &none, LIMIT), COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(), "COHORT_MEMORY_MIB");
+    CHECK_FAILS(cohort__heap_alloc(&heap, &none, LIMIT), COHORT_ERR_NO_MEMORY, "COHORT_MEMORY_MIB");
     CHECK(!none);
     CHECK(cohort__heap_free(&heap, block));
     end(0);

@@ -501,8 +501,8 @@ TEST(crossing)
 static void refuse(struct station *station, const void *address, size_t bytes, const char *theirs,
                    const char *ours)
 {
-    CHECK_INT(cohort__net_add_peer(station->net, 5, address, bytes), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), theirs);
+    CHECK_FAILS(cohort__net_add_peer(station->net, 5, address, bytes), COHORT_ERR_BAD_PARAMETER,
+                theirs);
     CHECK_CONTAINS(cohort_error_message(), ours);
 }
 
@@ -604,25 +604,24 @@ TEST(bad_settings)
     const char *usual = getenv("COHORT_OFI_PROVIDER");
     char *was = usual ? strdup(usual) : NULL;
     setenv("COHORT_OFI_PROVIDER", "nosuch", 1);
-    CHECK_INT(cohort__ofi_create(&handlers, 0, NULL, &net), COHORT_ERR_NETWORK);
-    CHECK_CONTAINS(cohort_error_message(), "nosuch at 127.0.0.1: fi_getinfo");
+    CHECK_FAILS(cohort__ofi_create(&handlers, 0, NULL, &net), COHORT_ERR_NETWORK,
+                "nosuch at 127.0.0.1: fi_getinfo");
     CHECK_CONTAINS(cohort_error_message(), "COHORT_OFI_PROVIDER");
     unsetenv("COHORT_OFI_PROVIDER");
     if (was)
         setenv("COHORT_OFI_PROVIDER", was, 1);
     free(was);
     setenv("COHORT_OFI_ADDRESS", "203.0.113.1", 1);
-    CHECK_INT(cohort__ofi_create(&handlers, 0, NULL, &net), COHORT_ERR_NETWORK);
-    CHECK_CONTAINS(cohort_error_message(), "203.0.113.1");
-    CHECK_INT(cohort__ofi_create(&handlers, 0, "127.0.0.1", &net), COHORT_ERR_NETWORK);
-    CHECK_CONTAINS(cohort_error_message(), "203.0.113.1");
+    CHECK_FAILS(cohort__ofi_create(&handlers, 0, NULL, &net), COHORT_ERR_NETWORK, "203.0.113.1");
+    CHECK_FAILS(cohort__ofi_create(&handlers, 0, "127.0.0.1", &net), COHORT_ERR_NETWORK,
+                "203.0.113.1");
     unsetenv("COHORT_OFI_ADDRESS");
-    CHECK_INT(cohort__ofi_create(&handlers, 0, "203.0.113.2", &net), COHORT_ERR_NETWORK);
-    CHECK_CONTAINS(cohort_error_message(), "203.0.113.2");
+    CHECK_FAILS(cohort__ofi_create(&handlers, 0, "203.0.113.2", &net), COHORT_ERR_NETWORK,
+                "203.0.113.2");
     char text[100] = {0};
     memset(text, '1', sizeof text - 1);
-    CHECK_INT(cohort__ofi_create(&handlers, 0, text, &net), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "no network address: '1111");
+    CHECK_FAILS(cohort__ofi_create(&handlers, 0, text, &net), COHORT_ERR_BAD_PARAMETER,
+                "no network address: '1111");
     CHECK(net == NULL);
 }
 

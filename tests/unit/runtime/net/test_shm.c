@@ -221,9 +221,8 @@ TEST(remove)
 
 static void expect_bad(const void *address, size_t bytes, const char *why)
 {
-    CHECK_INT(cohort__net_add_peer(shm_stations[0].net, 5, address, bytes),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "peer 5");
+    CHECK_FAILS(cohort__net_add_peer(shm_stations[0].net, 5, address, bytes),
+                COHORT_ERR_BAD_PARAMETER, "peer 5");
     CHECK_CONTAINS(cohort_error_message(), why);
 }
 
@@ -239,9 +238,8 @@ TEST(addresses)
     expect_bad(address, 0, "shm");
     expect_bad(address, net->address_bytes - 1, "truncated");
     expect_bad(net->address, net->address_bytes, "slot 0 of 2"); /* itself */
-    CHECK_INT(cohort__net_add_peer(shm_stations[0].net, 1, address, net->address_bytes),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "already");
+    CHECK_FAILS(cohort__net_add_peer(shm_stations[0].net, 1, address, net->address_bytes),
+                COHORT_ERR_BAD_PARAMETER, "already");
     expect_bad(address, net->address_bytes, "already");
     uint32_t slot = 2;
     memcpy(address + 4, &slot, sizeof slot);
@@ -256,9 +254,8 @@ TEST(addresses)
     CHECK(!cohort__shm_shares(net, shm_stations[2].net->address, net->address_bytes));
     struct cohort__net_handlers handlers = station_handlers(&shm_stations[2]);
     struct cohort__net *none = NULL;
-    CHECK_INT(cohort__shm_create(&handlers, hub_copy(shm_hub), 3, COHORT__SHM_STREAM, &none),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "slot 3 of 3");
+    CHECK_FAILS(cohort__shm_create(&handlers, hub_copy(shm_hub), 3, COHORT__SHM_STREAM, &none),
+                COHORT_ERR_BAD_PARAMETER, "slot 3 of 3");
     CHECK(!none);
     cohort__net_destroy(shm_stations[2].net);
     cohort__hub_destroy(shm_hub);

@@ -51,18 +51,16 @@ TEST(wrong)
     char longest[256 + 1];
     memset(longest, 'x', sizeof(longest));
     longest[256] = 0;
-    CHECK_INT(cohort_remote_register(NULL, nothing, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_remote_register: no name");
-    CHECK_INT(cohort_remote_register("two", NULL, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "no function");
-    CHECK_INT(cohort_remote_register("", nothing, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "0 bytes");
-    CHECK_INT(cohort_remote_register(longest, nothing, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "256 bytes");
+    CHECK_FAILS(cohort_remote_register(NULL, nothing, NULL), COHORT_ERR_BAD_PARAMETER,
+                "cohort_remote_register: no name");
+    CHECK_FAILS(cohort_remote_register("two", NULL, NULL), COHORT_ERR_BAD_PARAMETER, "no function");
+    CHECK_FAILS(cohort_remote_register("", nothing, NULL), COHORT_ERR_BAD_PARAMETER, "0 bytes");
+    CHECK_FAILS(cohort_remote_register(longest, nothing, NULL), COHORT_ERR_BAD_PARAMETER,
+                "256 bytes");
     longest[255] = 0;
     CHECK_INT(cohort_remote_register(longest, nothing, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("one", nothing, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "\"one\" is registered already");
+    CHECK_FAILS(cohort_remote_register("one", nothing, NULL), COHORT_ERR_BAD_PARAMETER,
+                "\"one\" is registered already");
     CHECK(!cohort__remote_function_find(cohort__remote_hash("two")));
 }
 
@@ -79,8 +77,8 @@ TEST(own)
     struct cohort__process *process = (struct cohort__process *)&process;
     const cohort_object in = {process, 0};
     cohort_object out;
-    CHECK_INT(cohort_remote_register("cohort_own", nothing, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "\"cohort_own\": names that begin with");
+    CHECK_FAILS(cohort_remote_register("cohort_own", nothing, NULL), COHORT_ERR_BAD_PARAMETER,
+                "\"cohort_own\": names that begin with");
     for (int i = 0; i < 2; i++)
         CHECK_INT(cohort__remote_register_own("cohort_own", tell_context), COHORT_OK);
     CHECK_INT(
@@ -96,8 +94,8 @@ TEST(own)
 TEST(sealed)
 {
     cohort__remote_functions_seal();
-    CHECK_INT(cohort_remote_register("late", nothing, NULL), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "\"late\": the runtime is up already");
+    CHECK_FAILS(cohort_remote_register("late", nothing, NULL), COHORT_ERR_STATE,
+                "\"late\": the runtime is up already");
     CHECK(!cohort__remote_function_find(cohort__remote_hash("late")));
     CHECK(cohort__remote_function_find(cohort__remote_hash("one")));
     CHECK_INT(cohort__remote_register_own("cohort_late", nothing), COHORT_OK);

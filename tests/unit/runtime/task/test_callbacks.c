@@ -268,9 +268,8 @@ TEST(end)
         stop();
         CHECK_INT(pending.num_calls, 0);
         CHECK(is_readable(callbacks));
-        CHECK_INT(cohort_callbacks_add(callbacks, cohort_future_of_value(NULL), note, &late),
-                  COHORT_ERR_STATE);
-        CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_add: the runtime is not up");
+        CHECK_FAILS(cohort_callbacks_add(callbacks, cohort_future_of_value(NULL), note, &late),
+                    COHORT_ERR_STATE, "cohort_callbacks_add: the runtime is not up");
         if (round == 1)
             cohort_promise_fulfil(promise, NULL);
         CHECK_INT(run(callbacks, 0), 2);
@@ -298,14 +297,13 @@ static void add_at_last(cohort_status status, void *value, void *arg)
     (void)value;
     CHECK_INT(status, COHORT_OK);
     last->num_calls++;
-    CHECK_INT(cohort_callbacks_run(last->callbacks, 0, NULL), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_run: called in a callback");
-    CHECK_INT(cohort_callbacks_destroy(last->callbacks), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_destroy: called in a callback");
-    CHECK_INT(
+    CHECK_FAILS(cohort_callbacks_run(last->callbacks, 0, NULL), COHORT_ERR_STATE,
+                "cohort_callbacks_run: called in a callback");
+    CHECK_FAILS(cohort_callbacks_destroy(last->callbacks), COHORT_ERR_STATE,
+                "cohort_callbacks_destroy: called in a callback");
+    CHECK_FAILS(
         cohort_callbacks_add(last->callbacks, cohort_future_of_value(NULL), note, &last->added),
-        COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "is being destroyed");
+        COHORT_ERR_STATE, "is being destroyed");
 }
 
 /* Each callback is called, once, when the queue is destroyed. */
@@ -372,12 +370,12 @@ TEST(forgotten)
 static void check_refused(cohort_callbacks *callbacks, const char *why)
 {
     size_t num = 7;
-    CHECK_INT(cohort_callbacks_run(callbacks, 0, &num), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_run: ");
+    CHECK_FAILS(cohort_callbacks_run(callbacks, 0, &num), COHORT_ERR_STATE,
+                "cohort_callbacks_run: ");
     CHECK_CONTAINS(cohort_error_message(), why);
     CHECK_INT(num, 7);
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_destroy: ");
+    CHECK_FAILS(cohort_callbacks_destroy(callbacks), COHORT_ERR_STATE,
+                "cohort_callbacks_destroy: ");
     CHECK_CONTAINS(cohort_error_message(), why);
 }
 
@@ -425,22 +423,19 @@ TEST(bad_parameters)
 {
     cohort_callbacks *callbacks = create();
     struct record record = {0};
-    CHECK_INT(cohort_callbacks_create(NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_create: ret_callbacks is NULL");
+    CHECK_FAILS(cohort_callbacks_create(NULL), COHORT_ERR_BAD_PARAMETER,
+                "cohort_callbacks_create: ret_callbacks is NULL");
     CHECK_INT(cohort_callbacks_fd(NULL), -1);
     CHECK_INT(cohort_callbacks_run(NULL, 0, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_callbacks_add(callbacks, cohort_future_of_value(&record), note, &record),
-              COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_add: the runtime is not up");
+    CHECK_FAILS(cohort_callbacks_add(callbacks, cohort_future_of_value(&record), note, &record),
+                COHORT_ERR_STATE, "cohort_callbacks_add: the runtime is not up");
     start(1);
-    CHECK_INT(cohort_callbacks_add(NULL, cohort_future_of_value(&record), note, NULL),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_add: callbacks is NULL");
-    CHECK_INT(cohort_callbacks_add(callbacks, NULL, note, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_add: future is NULL");
-    CHECK_INT(cohort_callbacks_add(callbacks, cohort_future_of_value(&record), NULL, NULL),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_add: function is NULL");
+    CHECK_FAILS(cohort_callbacks_add(NULL, cohort_future_of_value(&record), note, NULL),
+                COHORT_ERR_BAD_PARAMETER, "cohort_callbacks_add: callbacks is NULL");
+    CHECK_FAILS(cohort_callbacks_add(callbacks, NULL, note, NULL), COHORT_ERR_BAD_PARAMETER,
+                "cohort_callbacks_add: future is NULL");
+    CHECK_FAILS(cohort_callbacks_add(callbacks, cohort_future_of_value(&record), NULL, NULL),
+                COHORT_ERR_BAD_PARAMETER, "cohort_callbacks_add: function is NULL");
     stop();
     CHECK_INT(run(callbacks, 0), 0);
     CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);

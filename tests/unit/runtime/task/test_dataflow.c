@@ -195,13 +195,13 @@ TEST(mistakes)
     cohort_future *kept = cohort_future_of_value(&values[0]), *inputs[2];
     inputs[0] = cohort_future_ref(kept);
     inputs[1] = NULL;
-    CHECK_INT(cohort_await(cohort_dataflow(inputs, 2, add, NULL)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_dataflow: future 1 of 2");
+    CHECK_FAILS(cohort_await(cohort_dataflow(inputs, 2, add, NULL)), COHORT_ERR_BAD_PARAMETER,
+                "cohort_dataflow: future 1 of 2");
     inputs[0] = cohort_future_ref(kept);
     CHECK_INT(cohort_await(cohort_dataflow(inputs, 1, NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
     inputs[0] = cohort_future_ref(kept);
-    CHECK_INT(cohort_await(cohort_dataflow(inputs, 1, add, NULL)), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_dataflow");
+    CHECK_FAILS(cohort_await(cohort_dataflow(inputs, 1, add, NULL)), COHORT_ERR_STATE,
+                "cohort_dataflow");
     CHECK_INT(atomic_load(&kept->refs), 1);
     cohort_future_unref(kept);
 }

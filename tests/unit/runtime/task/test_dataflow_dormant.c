@@ -135,8 +135,8 @@ static cohort_status are_given_up(void *arg)
                           has_limit ? COHORT_ERR_TIMEOUT : COHORT_ERR_CANCELLED);
                 CHECK_INT(num_calls, 0);
                 if (round.result) { /* the limit may have come before */
-                    CHECK_INT(cohort_await(round.result), COHORT_ERR_CANCELLED);
-                    CHECK_CONTAINS(cohort_error_message(), "task: its scope was cancelled: ");
+                    CHECK_FAILS(cohort_await(round.result), COHORT_ERR_CANCELLED,
+                                "task: its scope was cancelled: ");
                 }
                 finish_open(&round);
             }

@@ -178,9 +178,8 @@ TEST(pairs)
 static cohort_status ask_wrongly(void *arg)
 {
     cohort_task_options options = {.mobility = (enum cohort_task_mobility)3};
-    CHECK_INT(cohort_await(cohort_async_with(wait_inside, NULL, &options)),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "mobility is 3, not 0 to 2");
+    CHECK_FAILS(cohort_await(cohort_async_with(wait_inside, NULL, &options)),
+                COHORT_ERR_BAD_PARAMETER, "mobility is 3, not 0 to 2");
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 

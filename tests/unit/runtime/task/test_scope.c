@@ -170,8 +170,7 @@ static cohort_status must_not_run_index(size_t index, void *arg)
 
 static cohort_status one_status(cohort_future *future, cohort_status status, const char *what)
 {
-    CHECK_INT(cohort_await(future), status);
-    CHECK_CONTAINS(cohort_error_message(), what);
+    CHECK_FAILS(cohort_await(future), status, what);
     return COHORT_OK;
 }
 
@@ -190,8 +189,8 @@ static cohort_status cancel_then_start(void *arg)
     CHECK(cohort_cancelled());
     cohort_promise_fulfil(promise, NULL);
     CHECK_INT(cohort_await(future), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, must_not_run, NULL), COHORT_ERR_CANCELLED);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_scope_cancel was called");
+    CHECK_FAILS(cohort_scope_async(scope, must_not_run, NULL), COHORT_ERR_CANCELLED,
+                "cohort_scope_cancel was called");
     one_status(task, COHORT_ERR_CANCELLED, "its scope was cancelled: cohort_scope_cancel");
     one_status(then, COHORT_ERR_CANCELLED, "its scope was cancelled");
     one_status(range, COHORT_ERR_CANCELLED, "its scope was cancelled");
@@ -252,8 +251,7 @@ static cohort_status limit(void *arg)
     cohort_scope *scope = create(2 * MILLISECOND);
     cohort_status status = cohort_scope_async(scope, wait_for_ever, never);
     CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED); /* the limit has come already */
-    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_TIMEOUT);
-    CHECK_CONTAINS(cohort_error_message(), "limit of 2.000 milliseconds");
+    CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_TIMEOUT, "limit of 2.000 milliseconds");
     scope = create(3600 * (uint64_t)1000 * MILLISECOND);
     start(scope, count, NULL);
     CHECK_INT(cohort_scope_await(scope), COHORT_OK);
@@ -285,8 +283,7 @@ static cohort_status nest(void *arg)
         start(scope, nest, &inner);
     }
     cohort_status status = cohort_scope_await(scope);
-    CHECK_INT(status, COHORT_ERR_CANCELLED);
-    CHECK_CONTAINS(cohort_error_message(), "the scope around it was cancelled: ");
+    CHECK_FAILS(status, COHORT_ERR_CANCELLED, "the scope around it was cancelled: ");
     return status;
 }
 
@@ -368,8 +365,8 @@ static cohort_status scopes_are_left(void *arg)
     CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
     scope = create(0);
     start(scope, leave_scopes, never);
-    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "has created another scope, and nobody has awaited");
+    CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_STATE,
+                "has created another scope, and nobody has awaited");
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(never);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
@@ -407,8 +404,8 @@ static cohort_status leave_deep(void *arg)
     struct deep deep = {.depth = *(size_t *)arg};
     cohort_scope *scope = create(0);
     start(scope, go_deeper, &deep);
-    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "has created another scope, and nobody has awaited");
+    CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_STATE,
+                "has created another scope, and nobody has awaited");
     return COHORT_OK;
 }
 
@@ -437,8 +434,7 @@ static cohort_status know_around(void *arg)
     } else {
         for (size_t i = 0; i < NUM_AROUND; i++) {
             status = cohort_scope_await(around[i]);
-            CHECK_INT(status, COHORT_ERR_STATE);
-            CHECK_CONTAINS(cohort_error_message(), "called by a task in the scope");
+            CHECK_FAILS(status, COHORT_ERR_STATE, "called by a task in the scope");
         }
     }
     CHECK_INT(cohort_scope_await(beside), COHORT_OK);
@@ -489,8 +485,8 @@ static cohort_status lose_in_scope(void *arg)
 {
     cohort_scope *scope = create(0);
     start(scope, lose_inside, arg);
-    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "nobody has awaited that, which has failed: disk is");
+    CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_STATE,
+                "nobody has awaited that, which has failed: disk is");
     return COHORT_OK;
 }
 
@@ -543,8 +539,8 @@ TEST(lost)
     run_telling(lose_two, NULL, text, sizeof(text));
     CHECK_CONTAINS(text, "COHORT_ERR_FAILED: disk is full\n");
     CHECK(strchr(text, '\n') == text + strlen(text) - 1);
-    CHECK_INT(cohort_scope_await(lost_scope), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "nobody has awaited that, which has failed: disk is");
+    CHECK_FAILS(cohort_scope_await(lost_scope), COHORT_ERR_STATE,
+                "nobody has awaited that, which has failed: disk is");
 }
 
 /* --- threads outside, many at once --- */
@@ -601,8 +597,8 @@ TEST(threads_outside)
 
 static cohort_status await_own(void *scope)
 {
-    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_scope_await: called by a task in the scope");
+    CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_STATE,
+                "cohort_scope_await: called by a task in the scope");
     cohort_scope *inner = create(0);
     CHECK_INT(cohort_scope_await(inner), COHORT_OK);
     return COHORT_OK;
@@ -617,10 +613,9 @@ struct outsider {
 static cohort_status from_outside(void *arg)
 {
     struct outsider *outsider = arg;
-    CHECK_INT(cohort_scope_async(outsider->scope, must_not_run, NULL), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "only tasks in it may start more");
-    CHECK_INT(cohort_scope_await(outsider->scope), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "is being awaited already");
+    CHECK_FAILS(cohort_scope_async(outsider->scope, must_not_run, NULL), COHORT_ERR_STATE,
+                "only tasks in it may start more");
+    CHECK_FAILS(cohort_scope_await(outsider->scope), COHORT_ERR_STATE, "is being awaited already");
     cohort_promise_fulfil(outsider->promise, NULL);
     return COHORT_OK;
 }

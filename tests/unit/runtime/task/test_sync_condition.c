@@ -100,8 +100,8 @@ static cohort_status signals(void *arg)
         cohort_condition_signal(rounds.changed);
         CHECK_INT(cohort_await(futures[i]), COHORT_OK);
     }
-    CHECK_INT(cohort_condition_wait(rounds.changed, rounds.mutex, 0), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_condition_wait: the caller does not hold");
+    CHECK_FAILS(cohort_condition_wait(rounds.changed, rounds.mutex, 0), COHORT_ERR_STATE,
+                "cohort_condition_wait: the caller does not hold");
     cohort_condition_unref(rounds.changed);
     cohort_mutex_unref(rounds.mutex);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;

@@ -34,8 +34,8 @@ static cohort_status opens(void *arg)
     CHECK_INT(pthread_create(&thread, NULL, pass_in_thread, latch), 0);
     cohort_yield();
     CHECK_INT(cohort_latch_count_down(latch, 2), COHORT_OK);
-    CHECK_INT(cohort_latch_count_down(latch, 2), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_latch_count_down: by 2, but only 1 are left");
+    CHECK_FAILS(cohort_latch_count_down(latch, 2), COHORT_ERR_STATE,
+                "cohort_latch_count_down: by 2, but only 1 are left");
     cohort_yield();
     CHECK_INT(num_open, 0);
     CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_OK);

@@ -110,8 +110,7 @@ enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 static void check_failed(const struct kind *kind, cohort_status status, cohort_status expected,
                          const char *what)
 {
-    CHECK_INT(status, expected);
-    CHECK_CONTAINS(cohort_error_message(), kind->function);
+    CHECK_FAILS(status, expected, kind->function);
     CHECK_CONTAINS(cohort_error_message(), what);
 }
 

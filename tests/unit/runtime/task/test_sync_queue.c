@@ -136,8 +136,8 @@ static cohort_status closed(void *arg)
     cohort_queue_close(queue);
     cohort_queue_close(queue);
     CHECK_INT(cohort_await(late), COHORT_OK);
-    CHECK_INT(cohort_queue_put(queue, NULL, 0), COHORT_ERR_GONE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_queue_put: the queue is closed");
+    CHECK_FAILS(cohort_queue_put(queue, NULL, 0), COHORT_ERR_GONE,
+                "cohort_queue_put: the queue is closed");
     for (int i = 0; i < 2; i++) {
         CHECK_INT(cohort_queue_get(queue, &item, 0), COHORT_OK);
         CHECK(item == &items[i]);

@@ -51,7 +51,7 @@ TEST(complete_at_once)
     CHECK_INT(cohort_await(cohort_when_all(NULL, 0)), COHORT_OK);
     futures[0] = cohort_future_of_value(NULL);
     futures[1] = NULL;
-    CHECK_INT(cohort_await(cohort_when_all(futures, 2)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "future 1 of 2");
+    CHECK_FAILS(cohort_await(cohort_when_all(futures, 2)), COHORT_ERR_BAD_PARAMETER,
+                "future 1 of 2");
     CHECK_INT(cohort_await(cohort_when_all(NULL, 2)), COHORT_ERR_BAD_PARAMETER);
 }

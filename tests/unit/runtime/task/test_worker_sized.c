@@ -47,8 +47,8 @@ static cohort_status check_arguments(void *arg)
 {
     static const size_t wrong[] = {1, 32 * 1024 - 1, ((size_t)1 << 30) + 1, SIZE_MAX};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        CHECK_INT(cohort_await(start(do_nothing, NULL, wrong[i])), COHORT_ERR_BAD_PARAMETER);
-        CHECK_CONTAINS(cohort_error_message(), "cohort_async_with: stack_bytes is ");
+        CHECK_FAILS(cohort_await(start(do_nothing, NULL, wrong[i])), COHORT_ERR_BAD_PARAMETER,
+                    "cohort_async_with: stack_bytes is ");
         CHECK_CONTAINS(cohort_error_message(), ", not 0 or 32768 to 1073741824");
     }
     CHECK_INT(cohort_await(start(NULL, NULL, 0)), COHORT_ERR_BAD_PARAMETER);
@@ -61,18 +61,17 @@ static cohort_status check_arguments(void *arg)
         cohort_task_options options;
         char later;
     } newer = {.later = 1};
-    CHECK_INT(
+    CHECK_FAILS(
         cohort_await(cohort_async_with_sized(do_nothing, NULL, &newer.options, sizeof(newer))),
-        COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_async_with: cohort_task_options: its byte ");
+        COHORT_ERR_BAD_PARAMETER, "cohort_async_with: cohort_task_options: its byte ");
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 TEST(arguments)
 {
     CHECK_INT(run_tasks(1, check_arguments, NULL), COHORT_OK);
-    CHECK_INT(cohort_await(start(do_nothing, NULL, MIB)), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_async_with: ");
+    CHECK_FAILS(cohort_await(start(do_nothing, NULL, MIB)), COHORT_ERR_STATE,
+                "cohort_async_with: ");
 }
 
 /* --- what needs a large stack --- */
@@ -274,8 +273,8 @@ static cohort_status start_without_memory(void *arg)
 {
     int num_run = 0;
     for (int i = 0; i < 3; i++) {
-        CHECK_INT(cohort_await(start(count_run, &num_run, (size_t)1 << 30)), COHORT_ERR_NO_MEMORY);
-        CHECK_CONTAINS(cohort_error_message(), "cohort_async_with: no stack of 1073745920 bytes: ");
+        CHECK_FAILS(cohort_await(start(count_run, &num_run, (size_t)1 << 30)), COHORT_ERR_NO_MEMORY,
+                    "cohort_async_with: no stack of 1073745920 bytes: ");
         CHECK_INT(cohort_await(start(count_run, &num_run, MIB)), COHORT_OK);
     }
     CHECK_INT(num_run, 3);

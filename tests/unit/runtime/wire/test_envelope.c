@@ -90,8 +90,7 @@ static void refuse(enum cohort__kind kind, size_t n, size_t at, unsigned char va
     unsigned char bytes[COHORT__ENVELOPE_BYTES];
     cohort__envelope_encode(&e, bytes);
     bytes[at] = value;
-    CHECK_INT(cohort__envelope_decode(bytes, n, &back), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), text);
+    CHECK_FAILS(cohort__envelope_decode(bytes, n, &back), COHORT_ERR_PROTOCOL, text);
     CHECK_INT(back.tag, 99);
 }
 

@@ -273,12 +273,12 @@ TEST(copy)
     begin();
     CHECK_INT(trace_part_copy_init(&part_copy, file, KEY, FIRST, 10000), COHORT_OK);
     CHECK_INT(trace_part_copy_take(&part_copy, content[0], 100), COHORT_ERR_PROTOCOL);
-    CHECK_INT(trace_part_copy_take(&part_copy, content[1], 5000), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "the part of locality 4 is one of another job");
+    CHECK_FAILS(trace_part_copy_take(&part_copy, content[1], 5000), COHORT_ERR_PROTOCOL,
+                "the part of locality 4 is one of another job");
     CHECK_INT(access(part(file, FIRST), F_OK), -1);
     CHECK_INT(trace_part_copy_take(&part_copy, content[0], 9000), COHORT_OK);
-    CHECK_INT(trace_part_copy_take(&part_copy, content[0], 1001), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "too long");
+    CHECK_FAILS(trace_part_copy_take(&part_copy, content[0], 1001), COHORT_ERR_PROTOCOL,
+                "too long");
     trace_part_copy_fini(&part_copy, false);
     CHECK_INT(access(part(file, FIRST), F_OK), -1);
     CHECK_INT(trace_part_copy_init(&part_copy, "/nowhere/trace", KEY, FIRST, 10000), COHORT_OK);

@@ -194,8 +194,7 @@ TEST(wrong_points)
     snprintf(path, sizeof(path), "%s/a.svg", in);
     for (unsigned i = 0; i < 3; i++) {
         struct plot plot = example(&series[i], 1);
-        CHECK_INT(plot_write(&plot, path), COHORT_ERR_BAD_PARAMETER);
-        CHECK_CONTAINS(cohort_error_message(), why[i]);
+        CHECK_FAILS(plot_write(&plot, path), COHORT_ERR_BAD_PARAMETER, why[i]);
     }
     struct plot plot = example(NULL, 0);
     CHECK_INT(plot_write(&plot, path), COHORT_ERR_BAD_PARAMETER);
@@ -209,11 +208,10 @@ TEST(failures)
     struct plot plot = example(two, 2);
     char path[96];
     snprintf(path, sizeof(path), "%s/nowhere/a.svg", in);
-    CHECK_INT(plot_write(&plot, path), COHORT_ERR_SYSTEM);
-    CHECK_CONTAINS(cohort_error_message(), "nowhere/a.svg can't be written: No such file");
-    CHECK_INT(plot_write(&plot, "/dev/full"), COHORT_ERR_SYSTEM);
-    CHECK_CONTAINS(cohort_error_message(), "/dev/full can't be written: No space left");
-    CHECK_INT(plot_write(&plot, in), COHORT_ERR_SYSTEM);
-    CHECK_CONTAINS(cohort_error_message(), "Is a directory");
+    CHECK_FAILS(plot_write(&plot, path), COHORT_ERR_SYSTEM,
+                "nowhere/a.svg can't be written: No such file");
+    CHECK_FAILS(plot_write(&plot, "/dev/full"), COHORT_ERR_SYSTEM,
+                "/dev/full can't be written: No space left");
+    CHECK_FAILS(plot_write(&plot, in), COHORT_ERR_SYSTEM, "Is a directory");
     end_directory(in, 0);
 }

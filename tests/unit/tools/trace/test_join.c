@@ -106,8 +106,7 @@ TEST(usual)
 static void refuse(cohort_status status, const char *why)
 {
     unlink(file);
-    CHECK_INT(join(NULL), status);
-    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_FAILS(join(NULL), status, why);
     CHECK_INT(access(file, F_OK), -1);
 }
 
@@ -333,8 +332,7 @@ static void check_without_descriptors(void)
     CHECK_TEXT(cohort_error_message(), want);
     static char long_path[2 * PATH_MAX];
     memset(long_path, 'x', sizeof(long_path) - 1);
-    CHECK_INT(trace_join_closed(long_path), COHORT_ERR_SYSTEM);
-    CHECK_CONTAINS(cohort_error_message(), "no trace is made: part 0 of xxx");
+    CHECK_FAILS(trace_join_closed(long_path), COHORT_ERR_SYSTEM, "no trace is made: part 0 of xxx");
 }
 
 /* Only when all are closed, and only one of several that find that. */

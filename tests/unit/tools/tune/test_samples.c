@@ -104,8 +104,8 @@ TEST(wrong_lines)
     };
     struct tune_samples samples = {.num = 0};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        CHECK_INT(tune_samples_read(&samples, wrong[i]), COHORT_ERR_BAD_PARAMETER);
-        CHECK_CONTAINS(cohort_error_message(), "is no sample");
+        CHECK_FAILS(tune_samples_read(&samples, wrong[i]), COHORT_ERR_BAD_PARAMETER,
+                    "is no sample");
     }
     CHECK_INT(samples.num, 0);
     CHECK_INT(tune_samples_read(&samples, good), COHORT_OK);

@@ -492,8 +492,7 @@ TEST(copied)
     const uint32_t kinds[] = {COHORT__LEDGER_TRACE, COHORT__LEDGER_NUM_KINDS, UINT32_MAX};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         memcpy(copy + bytes_of_first(copy), &kinds[i], sizeof(kinds[i]));
-        CHECK_INT(look_make(&look, copy, bytes), COHORT_ERR_PROTOCOL);
-        CHECK_CONTAINS(cohort_error_message(), "makes no sense");
+        CHECK_FAILS(look_make(&look, copy, bytes), COHORT_ERR_PROTOCOL, "makes no sense");
     }
     free(copy);
     cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
@@ -508,8 +507,7 @@ TEST(other_version)
     char *head = memmem(copy, bytes, &magic, sizeof(magic));
     CHECK(head);
     head[offsetof(struct cohort__ledger_head, version)]++;
-    CHECK_INT(look_make(&look, copy, bytes), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "of another version");
+    CHECK_FAILS(look_make(&look, copy, bytes), COHORT_ERR_PROTOCOL, "of another version");
     free(copy);
 }
 
