@@ -47,7 +47,6 @@ static cohort_status alone(const struct cohort__request *request, struct cohort_
 static void nothing(const struct cohort__request *request, uint32_t site, size_t *ret_in,
                     size_t *ret_out)
 {
-    (void)request, (void)site;
     *ret_in = 0;
     *ret_out = 0;
 }

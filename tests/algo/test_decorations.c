@@ -24,7 +24,6 @@ static cohort_status in_place(const struct cohort__request *request, struct coho
 static cohort_status without_out(const struct cohort__request *request, struct cohort__plan *plan,
                                  struct cohort__plan **ret_plan)
 {
-    (void)request;
     return cohort__plan_without_out(plan, ret_plan);
 }
 

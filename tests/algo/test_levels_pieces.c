@@ -233,7 +233,6 @@ static uint32_t num_pieces(const struct place *place, const struct cohort__reque
 static void no_sizes(const struct cohort__request *request, uint32_t site, size_t *ret_in,
                      size_t *ret_out)
 {
-    (void)request, (void)site;
     *ret_in = *ret_out = 0;
 }
 

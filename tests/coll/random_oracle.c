@@ -59,7 +59,6 @@ static uint64_t compose(uint64_t left, uint64_t right)
 static cohort_status run_affine(void *result, const void *left, const void *right, size_t count,
                                 cohort_datatype datatype, void *arg)
 {
-    (void)datatype, (void)arg;
     for (size_t at = 0; at < count * sizeof(uint64_t); at += sizeof(uint64_t)) {
         uint64_t first, second; /* which may be at any address */
         memcpy(&first, (const char *)left + at, sizeof(first));
@@ -73,7 +72,6 @@ static cohort_status run_affine(void *result, const void *left, const void *righ
 static cohort_status run_mix(void *result, const void *left, const void *right, size_t count,
                              cohort_datatype datatype, void *arg)
 {
-    (void)arg;
     for (size_t i = 0; i < count * cohort_datatype_size(datatype); i++)
         ((uint8_t *)result)[i] =
             (uint8_t)(((const uint8_t *)left)[i] + ((const uint8_t *)right)[i]);

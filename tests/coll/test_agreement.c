@@ -182,7 +182,6 @@ static cohort_status check_usable(cohort_comm *comm, enum exercise_kind kind, ui
 
 static cohort_status every_mistake(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t num_sites = cohort_comm_num_sites(comm), root = cohort_comm_root_site(comm);
     const uint32_t culprits[] = {root, (root + 1) % num_sites, (root + num_sites - 1) % num_sites,
                                  (root + num_sites / 2) % num_sites};
@@ -263,7 +262,6 @@ static cohort_status ask(cohort_comm *comm)
 /* Asked for by a call: for that call only, and for any collective. */
 static cohort_status by_call(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     uint64_t generation = 0;
     int64_t in[MAX_SITES] = {0}, out[MAX_SITES] = {0};
@@ -310,7 +308,6 @@ TEST(by_call)
 /* Asked for by the environment: for gather and scatter, not for other collectives. */
 static cohort_status by_environment(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
     uint64_t generation = 0;
     for (unsigned variant = 0; variant < CHECK_ALONE; variant++)
@@ -333,7 +330,6 @@ static const size_t large = 100000; /* elements: announced, lent and reduced by 
 
 static cohort_status large_blocks(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     cohort_status status = COHORT_OK;
     for (uint64_t generation = 1; !status && generation <= 6; generation++) {
         struct exercise exercise;
@@ -361,7 +357,6 @@ TEST(large)
 static cohort_status many_at_once(cohort_comm *comm, void *arg)
 {
     enum { NUM = 100 };
-    (void)arg;
     static int64_t in;
     uint32_t me = cohort_comm_this_site(comm);
     cohort_future *futures[NUM];
@@ -501,7 +496,6 @@ TEST(one_sided)
 /* A gather against a scatter, and a gatherv against a gather. The types are the same. */
 static cohort_status other_collective(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     struct buffers *buffers = calloc(1, sizeof(*buffers));
     CHECK(buffers);
@@ -529,7 +523,6 @@ TEST(other_collective)
 /* Sites don't agree on counts beforehand. The fingerprint shows different counts afterwards. */
 static cohort_status other_count(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm), root = cohort_comm_root_site(comm);
     int64_t in[2] = {0}, out[2 * MAX_SITES];
     size_t count = me == 3 ? 2 : 1;

@@ -15,7 +15,6 @@ static cohort_status each_kind(cohort_comm *comm, void *arg)
 {
     static const size_t counts[] = {1, 2, 512, LONGEST};
     uint64_t generation = 0;
-    (void)arg;
     for (int kind = 0; kind < EXERCISE_NUM_KINDS; kind++)
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
             for (int repeat = 0; repeat < REPEATS; repeat++) {
@@ -34,7 +33,6 @@ static cohort_status each_size(cohort_comm *comm, void *arg)
     static const cohort_datatype types[] = {COHORT_INT8, COHORT_INT16, COHORT_FLOAT, COHORT_DOUBLE,
                                             COHORT_DOUBLE_COMPLEX};
     uint64_t generation = 0;
-    (void)arg;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         for (int repeat = 0; repeat < REPEATS; repeat++) {
             unsigned char in[64], out[64], wanted[64];
@@ -58,7 +56,6 @@ static cohort_future *all_reduce(cohort_comm *comm, double *in, double *out, uin
 static cohort_status leaves_nothing(cohort_comm *comm, void *arg)
 {
     double in = 5, out = 0;
-    (void)arg;
     for (uint64_t generation = 1; generation <= 200; generation++) {
         cohort_future *future = all_reduce(comm, &in, &out, generation);
         CHECK(cohort_future_ready(future) && out == 5);
@@ -76,7 +73,6 @@ static cohort_status leaves_nothing(cohort_comm *comm, void *arg)
 static cohort_status revoked(cohort_comm *comm, void *arg)
 {
     double in = 5, out = 0;
-    (void)arg;
     for (uint64_t generation = 1; generation <= 3; generation++)
         CHECK_INT(cohort_await(all_reduce(comm, &in, &out, generation)), COHORT_OK);
     CHECK_INT(cohort_await(cohort_comm_revoke(comm)), COHORT_OK);
@@ -90,7 +86,6 @@ static cohort_status revoked(cohort_comm *comm, void *arg)
 static cohort_status cancelled(cohort_comm *comm, void *arg)
 {
     double in = 5, out = 0;
-    (void)arg;
     for (uint64_t generation = 1; generation <= 3; generation++)
         CHECK_INT(cohort_await(all_reduce(comm, &in, &out, generation)), COHORT_OK);
     CHECK_INT(cohort_comm_cancel(comm, 5), COHORT_OK);
@@ -112,13 +107,11 @@ static uint64_t num_begun, num_ended;
 
 static uint64_t begin(const cohort_hook_call *call, void *arg)
 {
-    (void)call, (void)arg;
     return num_begun++;
 }
 
 static void end(const cohort_hook_call *call, cohort_status status, uint64_t begun, void *arg)
 {
-    (void)call, (void)status, (void)begun, (void)arg;
     num_ended++;
 }
 
@@ -127,7 +120,6 @@ static cohort_status hooked(cohort_comm *comm, void *arg)
 {
     const cohort_hooks hooks = {.begin = begin, .end = end};
     double in = 5, out = 0;
-    (void)arg;
     CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 1)), COHORT_OK);
     CHECK_INT(cohort_hooks_set(&hooks), COHORT_OK);
     for (uint64_t generation = 2; generation <= 4; generation++)

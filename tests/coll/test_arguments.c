@@ -57,7 +57,6 @@ static cohort_future *all_gatherv(cohort_comm *comm, const size_t *counts,
 /* All sites make the same mistake. */
 static cohort_status wrong_blocks(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     const size_t two[N] = {2, 2, 2}, overlapping[N] = {0, 4, 5}, huge[N] = {1, SIZE_MAX / 2, 1};
     const size_t half[N] = {1, PTRDIFF_MAX / 4, 1}, far[N] = {0, SIZE_MAX / 4, 1};
     int32_t in[64] = {0}, out[64];
@@ -94,7 +93,6 @@ TEST(wrong_blocks)
 /* One site makes the mistake. The sites that depend on it are told. */
 static cohort_status wrong_at_root(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     bool is_root = cohort_comm_this_site(comm) == 0;
     const size_t counts[N] = {1, 2, 3}, same[N] = {0, 0, 0};
     int32_t in[8] = {0}, out[8];
@@ -129,7 +127,6 @@ TEST(wrong_at_root)
 /* Sizes that only two sites know. */
 static cohort_status other_sizes(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     size_t from[N] = {1, 1, 1}, to[N] = {1, 1, 1};
     int64_t in[8] = {0}, out[8];
@@ -156,7 +153,6 @@ TEST(other_sizes)
 
 static cohort_status wrong_neighbours(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in[4] = {0}, out[4];
     const cohort_neighbour right = {.site = (me + 1) % N, .count = 1};
@@ -183,7 +179,6 @@ TEST(wrong_neighbours)
 
 static cohort_status wrong_place(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     int32_t data[8] = {0};
     check_fails(cohort_shift(comm, COHORT_IN_PLACE, data, 1, COHORT_INT32, 1, 1),
                 COHORT_ERR_BAD_PARAMETER, "COHORT_IN_PLACE is not possible as IN here");
@@ -210,7 +205,6 @@ TEST(wrong_place)
 /* IN and OUT overlap in part: found out each time, also where the same call was right before. */
 static cohort_status overlapping(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     const cohort_status bad = COHORT_ERR_BAD_PARAMETER;
     const size_t two[N] = {2, 2, 2}, places[N] = {0, 4, 8}, between[N] = {2, 6, 10};
     int32_t data[32] = {0};
@@ -251,7 +245,6 @@ TEST(overlapping)
 
 static cohort_status wrong_options(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     int32_t in[N] = {0}, out[N];
     const uint32_t outside = N;
     char name[65] = {0};
@@ -303,7 +296,6 @@ static void check_mismatch(bool meets, cohort_future *future, const char *what, 
 /* Site 2's call has other options. */
 static cohort_status other_options(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm), root = me == 2 ? 2 : 1;
     int32_t in[N] = {0}, out[N];
     next(comm, (cohort_call_options){.algorithm = me == 2 ? "ring" : "linear"});
@@ -336,7 +328,6 @@ TEST(other_options)
 /* If the call fails, the futures of its rows fail too. */
 static cohort_status failing_rows(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in[N] = {0}, out[2 * N];
     cohort_future *rows[N];

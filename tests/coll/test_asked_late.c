@@ -38,7 +38,6 @@ static cohort_status disagree(cohort_comm *comm, void *arg)
 {
     bool is_late = cohort_comm_this_site(comm) == LATE;
     cohort_datatype type = is_late ? COHORT_INT32 : COHORT_DOUBLE;
-    (void)arg;
     CHECK_FAILS(cohort_await(cohort_check_rooted(comm, type, GENERATION)), COHORT_ERR_BAD_PARAMETER,
                 is_late ? "site 0, " : "site 1, ");
     CHECK_CONTAINS(cohort_error_message(), is_late ? "this site int32" : "this site double");

@@ -254,7 +254,6 @@ static cohort_status calls(cohort_comm *comm, void *arg)
 static cohort_status add(void *result, const void *left, const void *right, size_t count,
                          cohort_datatype datatype, void *arg)
 {
-    (void)left, (void)right, (void)arg;
     memset(result, 0, count * cohort_datatype_size(datatype));
     return COHORT_OK;
 }
@@ -300,7 +299,6 @@ TEST(random)
 /* Questions that are refused. */
 static cohort_status ask(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     static const struct {
         cohort_call_question question;
         const char *why;

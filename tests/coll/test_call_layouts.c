@@ -55,7 +55,6 @@ static cohort_status columns(cohort_comm *comm, void *arg)
     int32_t matrix[ROWS][SITES], mine[ROWS][2];
     cohort_layout *column = vector(ROWS, 1, SITES), *my_column = vector(ROWS, 1, 2);
     cohort_layout *all = repeat(SITES, 1, column);
-    (void)arg;
     memset(matrix, 0, sizeof(matrix));
     for (int32_t row = 0; row < ROWS; row++)
         mine[row][1] = 7, mine[row][0] = (int32_t)me * 10 + row;
@@ -115,7 +114,6 @@ static cohort_status parts(cohort_comm *comm, void *arg)
     const size_t counts[] = {FIRST, FIRST * 2, FIRST * 3};
     static double arrays[3][2 * ALL + 1], mine[3][FIRST * 9];
     double *array = arrays[me];
-    (void)arg;
     for (uint64_t generation = 1; generation < 4; generation++) {
         cohort_layout *in = vector(counts[me], 1, 1 + me), *out = NULL, *inner[3];
         cohort_future *rows[3];
@@ -223,7 +221,6 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
 {
     const cohort_status bad = COHORT_ERR_BAD_PARAMETER;
     struct scene scene;
-    (void)arg;
     scene_init(&scene, comm);
     int32_t *in = scene.in, *out = scene.out;
     const cohort_layout *steps = scene.steps, *none = NULL;
@@ -316,7 +313,6 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
 /* The same bytes as before, of other elements, which makes other places of them. */
 static cohort_status other_elements(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     const size_t of_4[2] = {10, 10}, of_8[2] = {5, 5};
     cohort_layout *steps = vector(100, 1, 2);
     unsigned char *memory = calloc(1, 4096);
@@ -348,7 +344,6 @@ static cohort_status differs(cohort_comm *comm, void *arg)
 {
     bool is_root = cohort_comm_this_site(comm) == 0;
     struct scene scene;
-    (void)arg;
     scene_init(&scene, comm);
     cohort_layout *few = vector(COUNT / 2, 1, 2), *pairs = vector(2, COUNT, COUNT + 1);
     const size_t counts[] = {COUNT, COUNT};
@@ -386,7 +381,6 @@ TEST(differs)
 static cohort_status budget(cohort_comm *comm, void *arg)
 {
     struct scene scene;
-    (void)arg;
     scene_init(&scene, comm);
     CHECK_INT(cohort_await(shift_with(&scene, scene.steps, NULL, scene.in, scene.out)), COHORT_OK);
     expect(comm, shift_with(&scene, scene.steps, scene.steps, scene.in, scene.out),
@@ -412,7 +406,6 @@ static cohort_status huge(cohort_comm *comm, void *arg)
     int64_t array[8] = {0};
     /* The first element again and again: 2^64 bytes. */
     cohort_layout *same = vector((size_t)1 << 61, 1, 0), *steps = vector(COUNT, 1, 2);
-    (void)arg;
     if (!is_root)
         lay(comm, same, NULL);
     expect(comm,

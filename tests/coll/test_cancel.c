@@ -290,7 +290,6 @@ TEST(split)
 static cohort_status cancel_at_once(cohort_comm *comm, void *arg)
 {
     int64_t in = 1, out;
-    (void)arg;
     if (cohort_comm_this_site(comm) % 2 == 0)
         CHECK_INT(cohort_comm_cancel(comm, 1), COHORT_OK);
     cohort_status first =

@@ -476,7 +476,6 @@ static atomic_uint num_failed, most_failed; /* so far; in a turn */
 
 static void count_failed(bool any)
 {
-    (void)any;
     unsigned num = atomic_load(&num_failed), before = num;
     for (unsigned i = num; i < DOOMED && cohort_future_ready(doomed[i]); i++)
         num++;

@@ -121,7 +121,6 @@ static cohort_status random_site(cohort_comm *comm, void *arg)
     struct transfer *transfers = calloc(MESSAGES, sizeof(*transfers));
     struct cohort__random random;
     int num_set = 0, num_got = 0;
-    (void)arg;
     CHECK(transfers);
     cohort__random_init(&random, 10 * num_sites + me);
     while (num_set < MESSAGES || num_got < MESSAGES) {
@@ -175,7 +174,6 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     double *array = arrays[me];
     cohort_layout *steps, *large, *twice, *far, *same;
     uint32_t from = 99;
-    (void)arg;
     CHECK_INT(cohort_layout_create_vector(&steps, 3, 1, 2), COHORT_OK);
     CHECK_INT(cohort_layout_create_vector(&large, 4000, 1, 2), COHORT_OK);
     CHECK_INT(cohort_layout_create_vector(&twice, 3, 2, 1), COHORT_OK);

@@ -48,7 +48,6 @@ static void check(const unsigned char *bytes)
 
 static cohort_status broadcast(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     bool is_root = cohort_comm_this_site(comm) == 0;
     unsigned char *bytes = is_root ? filled() : allocate();
     cohort_status status =
@@ -63,7 +62,6 @@ static cohort_status broadcast(cohort_comm *comm, void *arg)
 /* Site 1 sends all but one byte, and they are stored behind a gap. */
 static cohort_status gatherv(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     bool is_root = cohort_comm_this_site(comm) == 0;
     const size_t counts[2] = {1, count - 3}, displacements[2] = {count - 1, 0};
     unsigned char *bytes = is_root ? allocate() : filled();

@@ -33,7 +33,6 @@ static cohort_status meet_often(cohort_comm *comm, void *arg)
     struct cohort__random random;
     int64_t me = cohort_comm_this_site(comm);
     uint64_t last = 2 * test_rounds(NUM_ROUNDS, FEW_ROUNDS);
-    (void)arg;
     cohort__random_init(&random, SEED + (uint64_t)me);
     for (uint64_t generation = 1; generation <= last; generation += 2) {
         int64_t value = me == 0 ? (int64_t)generation : -1;

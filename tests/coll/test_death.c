@@ -117,7 +117,6 @@ TEST(large)
 static cohort_status once(cohort_comm *comm, void *arg)
 {
     struct exercise exercise;
-    (void)arg;
     if (cohort_comm_this_site(comm) % NUM_LOCALITIES == VICTIM)
         return COHORT_OK;
     exercise_begin(&exercise, comm, EXERCISE_ALL_REDUCE, 1, 1);

@@ -17,7 +17,6 @@ static atomic_uint num_ended, most_ended; /* so far; in a turn */
 
 static void count_ended(bool any)
 {
-    (void)any;
     unsigned num = 0, before = atomic_load(&num_ended);
     if (before == NUM_CALLS) /* they may be freed */
         return;

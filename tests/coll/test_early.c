@@ -125,7 +125,6 @@ static cohort_status gather(cohort_comm *comm, void *arg)
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in[BLOCK] = {(int32_t)me, (int32_t)me}, out[BLOCK];
     cohort_future *future;
-    (void)arg;
     memset(out, RUBBISH, sizeof(out));
     while (me == ROOT ? scene->calls_late && !atomic_load(&has_come)
                       : !scene->calls_late && !atomic_load(&has_called))
@@ -230,7 +229,6 @@ static cohort_status lend(cohort_comm *comm, void *arg)
 {
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in[LENT] = {0}, out[3 * LENT];
-    (void)arg;
     while (me == FAR && !atomic_load(&has_asked))
         cohort_yield();
     cohort_datatype type = me == LENDER ? COHORT_FLOAT : COHORT_INT32;

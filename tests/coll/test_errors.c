@@ -60,7 +60,6 @@ static void check_usable(cohort_comm *comm, uint64_t generation)
 
 static cohort_status wrong_length(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     int64_t in[64] = {0}, out[64];
     size_t count = me == 4 ? 5 : 3;
@@ -79,7 +78,6 @@ TEST(wrong_length)
 
 static cohort_status wrong_generation(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     CHECK_FAILS(cohort_await(cohort_barrier(comm, 0)), COHORT_ERR_BAD_PARAMETER, "generation 0");
     CHECK_FAILS(cohort_await(cohort_barrier(comm, COHORT_AUTO_GENERATION)),
                 COHORT_ERR_BAD_PARAMETER, "auto_generation");
@@ -97,7 +95,6 @@ TEST(wrong_generation)
 
 static cohort_status wrong_role(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in = 1, out[64];
     cohort_future *future = me == 3   ? cohort_gather_here(comm, &in, out, 1, COHORT_INT32, 1)
@@ -118,7 +115,6 @@ TEST(wrong_role)
 
 static cohort_status bad_arguments(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     double in[64] = {0}, out[64];
     /* One site has no buffer. All sites get its error, since all depend on it. */
@@ -150,13 +146,11 @@ TEST(bad_arguments)
 static cohort_status fails(void *result, const void *left, const void *right, size_t count,
                            cohort_datatype datatype, void *arg)
 {
-    (void)result, (void)left, (void)right, (void)count, (void)datatype, (void)arg;
     return cohort_fail(COHORT_ERR_FAILED, "the user's operation doesn't like it");
 }
 
 static cohort_status failing_operation(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     cohort_op *op;
     CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = "fails",
                                                                 .function = fails,
@@ -279,7 +273,6 @@ static void run_in_time(const char *name, uint32_t num_sites,
 
 static cohort_status gather_against_broadcast(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     double begin = now();
     int32_t in = 1, out[2];
     cohort_future *future = cohort_comm_this_site(comm) == 0
@@ -300,7 +293,6 @@ TEST(gather_against_broadcast)
 
 static cohort_status root_skips(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     double begin = now();
     int32_t out = 0;
     if (cohort_comm_this_site(comm) == 0) {
@@ -344,7 +336,6 @@ static cohort_future *site_2_comes;
 
 static cohort_status site_comes_late(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     if (me == 2)
         CHECK_INT(cohort_await(cohort_future_ref(site_2_comes)), COHORT_OK);
@@ -371,7 +362,6 @@ TEST(site_never_comes)
 
 static cohort_status leaves_early(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     if (cohort_comm_this_site(comm) == 1)
         return COHORT_OK; /* the endpoint leaves without a call */
     int32_t in = 1, out[4];

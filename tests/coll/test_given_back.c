@@ -55,7 +55,6 @@ static void check_groups(uint32_t num)
 
 static cohort_status sum(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     double one = 1, all = 0;
     cohort_status status =
         cohort_await(cohort_all_reduce(comm, &one, &all, 1, COHORT_DOUBLE, COHORT_SUM, 1));

@@ -172,7 +172,6 @@ static void wrong(cohort_comm *comm)
 
 static cohort_status hooked(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     bool is_root = cohort_comm_this_site(comm) == 0;
     one_size(comm, is_root);
     ragged(comm, is_root);

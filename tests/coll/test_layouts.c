@@ -233,7 +233,6 @@ static void play(cohort_comm *comm, uint64_t key, uint64_t *generation)
 static cohort_status random_site(cohort_comm *comm, void *arg)
 {
     uint64_t generation = 0;
-    (void)arg;
     for (uint64_t round = 0; round < 6; round++)
         play(comm, 100 * cohort_comm_num_sites(comm) + round, &generation);
     return COHORT_OK;
@@ -264,7 +263,6 @@ static cohort_status columns(cohort_comm *comm, void *arg)
     uint32_t left = (me + num_sites - 1) % num_sites, right = (me + 1) % num_sites;
     double cells[ROWS][COLUMNS];
     cohort_layout *column;
-    (void)arg;
     CHECK_INT(cohort_layout_create_vector(&column, ROWS, 1, COLUMNS), COHORT_OK);
     for (int row = 0; row < ROWS; row++)
         for (int place = 0; place < COLUMNS; place++)
@@ -298,7 +296,6 @@ static cohort_status alike(cohort_comm *comm, void *arg)
     static const cohort_layout_block places[2][3] = {{{0, 1}, {2, 1}, {5, 1}},
                                                      {{5, 1}, {3, 1}, {0, 1}}};
     cohort_layout *layouts[2];
-    (void)arg;
     for (int i = 0; i < 2; i++)
         CHECK_INT(cohort_layout_create_blocks(&layouts[i], places[i], 3), COHORT_OK);
     for (uint64_t round = 0; round < 4; round++) {
@@ -342,7 +339,6 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     int32_t a[64] = {0}, b[64];
     cohort_layout *twice, *steps, *pair, *none;
     const size_t far = SIZE_MAX / 8;
-    (void)arg;
     CHECK_INT(cohort_layout_create_vector(&twice, 2, 1, 0), COHORT_OK);
     CHECK_INT(cohort_layout_create_vector(&steps, 4, 1, 3), COHORT_OK);
     CHECK_INT(cohort_layout_create_vector(&pair, 2, 1, 2), COHORT_OK);

@@ -70,7 +70,6 @@ static void check_status(const cohort_comm *comm, const char *name, cohort_statu
 
 static cohort_status force_all(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint64_t generation = 0;
     for (uint32_t row = 0; row < cohort__num_algorithms; row++)
         for (uint32_t inner = 0; inner < cohort__num_algorithms; inner++) {
@@ -102,7 +101,6 @@ TEST(every_row)
 
 static cohort_status explain(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     char *text = NULL;
     CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
     CHECK_CONTAINS(text, "chosen: levels, forced\n");
@@ -121,7 +119,6 @@ TEST(explained)
 
 static cohort_status differ(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     double in = 1, out = 0;
     uint32_t me = cohort_comm_this_site(comm);
     CHECK_INT(
@@ -156,7 +153,6 @@ static cohort_status call_wrong(cohort_comm *comm, void *arg)
         {"ring(linear)", "the algorithm ring has no leaders that another one could be for"},
         {"frob(ring)", "no algorithm of all_reduce is called \"frob(ring)\"; there are: linear, "},
     };
-    (void)arg;
     double in = 1, out = 0;
     for (uint64_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         CHECK_INT(

@@ -30,35 +30,30 @@ static struct {
 
 static void add_site(void *context, const void *line)
 {
-    (void)context;
     CHECK(found.num_sites < MOST);
     memcpy(&found.sites[found.num_sites++], line, sizeof(found.sites[0]));
 }
 
 static void add_group(void *context, const void *line)
 {
-    (void)context;
     CHECK(found.num_groups < MOST);
     memcpy(&found.groups[found.num_groups++], line, sizeof(found.groups[0]));
 }
 
 static void add_join(void *context, const void *line)
 {
-    (void)context;
     CHECK(found.num_joins < MOST);
     memcpy(&found.joins[found.num_joins++], line, sizeof(found.joins[0]));
 }
 
 static void add_wait(void *context, const void *line)
 {
-    (void)context;
     CHECK(found.num_waits < MOST);
     memcpy(&found.waits[found.num_waits++], line, sizeof(found.waits[0]));
 }
 
 static void add_pending(void *context, const void *line)
 {
-    (void)context;
     CHECK(found.num_pending < MOST);
     memcpy(&found.pending[found.num_pending++], line, sizeof(found.pending[0]));
 }
@@ -66,7 +61,6 @@ static void add_pending(void *context, const void *line)
 static void add_events(void *context, const void *line)
 {
     const struct cohort__worker_line *worker = line;
-    (void)context;
     CHECK(worker->thread != 0);
     const uint64_t num = worker->event_bytes / sizeof(worker->events[0]);
     CHECK(num <= COHORT__LEDGER_EVENTS);
@@ -151,7 +145,6 @@ static cohort_status be_late(cohort_comm *comm, void *arg)
 {
     double in = 1, out = 0;
     uint32_t site = cohort_comm_this_site(comm);
-    (void)arg;
     for (uint64_t generation = 1; generation <= 3; generation++)
         CHECK_INT(cohort_await(
                       cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, generation)),
@@ -204,7 +197,6 @@ static cohort_status send_late(cohort_comm *comm, void *arg)
 {
     uint32_t site = cohort_comm_this_site(comm);
     uint64_t value = 7;
-    (void)arg;
     if (site == 0)
         return cohort_await(cohort_channel_get(comm, 1, 5, &value, sizeof(value), NULL));
     read_when_it_waits(COHORT__WAIT_GET);
@@ -253,7 +245,6 @@ static bool is_described(uint32_t site, uint64_t generation)
 /* Site 0 waits for site 1 for some ticks, in a collective alone. Its questions are no events. */
 static cohort_status stall_in_call(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     if (cohort_comm_this_site(comm) == 0)
         return cohort_await(cohort_barrier(comm, 1));
     read_ledger();
@@ -275,7 +266,6 @@ static cohort_status stall(cohort_comm *comm, void *arg)
 {
     uint32_t site = cohort_comm_this_site(comm);
     uint64_t value = 7, any = 7;
-    (void)arg;
     if (site == 0) {
         cohort_future *get = cohort_channel_get(comm, 1, 5, &value, sizeof(value), NULL);
         cohort_future *get_any = cohort_channel_get_any(comm, 6, &any, sizeof(any), NULL, NULL);
@@ -312,7 +302,6 @@ static cohort_status stall_alone(cohort_comm *comm, void *arg)
     const uint32_t site = cohort_comm_this_site(comm);
     const size_t counts[2] = {1, 1}, places[2] = {0, 1};
     int32_t in[2] = {1, 2}, out[2];
-    (void)arg;
     for (uint64_t generation = 1; generation <= 2; generation++) {
         if (site == 0) /* which is the root */
             for (const struct cohort__pending *call = NULL; !call;) {
@@ -402,7 +391,6 @@ TEST(creation)
 static cohort_status split_late(cohort_comm *comm, void *arg)
 {
     cohort_comm *child = NULL;
-    (void)arg;
     CHECK_INT(cohort_await(cohort_comm_dup(&child, comm, 1)), COHORT_OK);
     read_ledger();
     for (unsigned i = 0; i < found.num_sites; i++)

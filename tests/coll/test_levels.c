@@ -205,7 +205,6 @@ static cohort_status check_ragged(cohort_comm *comm)
 /* Two hosts of two localities of two sites, one after the other. */
 static cohort_status explain(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     char *text = NULL;
     if (comm->group->has_board)
         return COHORT_OK; /* in shared memory all could use it, although the hosts are played */
@@ -252,7 +251,6 @@ TEST(explained)
 /* Four hosts, and two behind each switch. */
 static cohort_status explain_switches(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     char *text = NULL;
     CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
     CHECK_CONTAINS(text, "chosen: levels, forced\n");
@@ -298,7 +296,6 @@ static void run_on_two(const struct cohort__position *positions, enum cluster_pl
 static cohort_status keep_left(void *result, const void *left, const void *right, size_t count,
                                cohort_datatype datatype, void *arg)
 {
-    (void)right, (void)datatype, (void)arg;
     memmove(result, left, count * sizeof(double));
     return COHORT_OK;
 }
@@ -310,7 +307,6 @@ static cohort_status explain_scattered(cohort_comm *comm, void *arg)
                               "ordered reductions, of consecutive ones\n";
     struct cohort_op *op;
     char *text = NULL;
-    (void)arg;
     CHECK_INT(cohort_op_create(
                   &op, &(struct cohort_op_options){.name = "keep_left", .function = keep_left}),
               COHORT_OK);
@@ -339,7 +335,6 @@ TEST(scattered_explained)
 static cohort_status explain_reproducible(cohort_comm *comm, void *arg)
 {
     char *text = NULL;
-    (void)arg;
     CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
     CHECK_CONTAINS(text, "levels           no: its result is not reproducible; ");
     CHECK_CONTAINS(text, "shares           no: its result is not reproducible; ");
@@ -358,7 +353,6 @@ static cohort_status explain_none(cohort_comm *comm, void *arg)
 {
     char *text = NULL;
     double in = 1, out = 0;
-    (void)arg;
     CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
     CHECK_CONTAINS(text, "levels           no: subgroups of several sites");
     free(text);
@@ -390,7 +384,6 @@ static cohort_status explain_domains(cohort_comm *comm, void *arg)
 {
     static const char *const forced[] = {"all_reduce", "broadcast", "barrier"};
     char *text = NULL;
-    (void)arg;
     for (unsigned i = 0; i < 3; i++) {
         CHECK_INT(cohort_explain(comm, forced[i], 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
         CHECK_CONTAINS(text, "chosen: levels, forced\n");

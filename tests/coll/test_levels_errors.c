@@ -36,7 +36,6 @@ static cohort_status add(void *result, const void *left, const void *right, size
                          cohort_datatype datatype, void *arg)
 {
     struct attempt *attempt = arg;
-    (void)datatype;
     if (atomic_fetch_add(&attempt->num_applied, 1) + 1 == attempt->fails_at)
         return cohort_fail(COHORT_ERR_FAILED, "the operation doesn't like it");
     for (size_t i = 0; i < count; i++)

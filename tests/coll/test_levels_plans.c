@@ -138,7 +138,6 @@ TEST(repeated)
 /* The same call by other rows, and with blocks of other sizes, has plans of its own. */
 static cohort_status vary(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint64_t generation = 0;
     for (int i = 0; i < REPEATED; i++)
         for (size_t count = 1; count <= SHORT; count += SHORT - 1) {

@@ -38,7 +38,6 @@ static void check_sum(cohort_comm *comm, uint64_t generation)
 /* Different calls: all sites are told at once, also a site that calls after the end. */
 static cohort_status mismatch(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     for (uint64_t generation = 1; generation <= 2 * NUM_SITES; generation += 2) {
         double in[NUM_SITES] = {0}, out[NUM_SITES];
         bool is_wrong = generation / 2 == cohort_comm_this_site(comm);
@@ -60,7 +59,6 @@ TEST(mismatch)
 /* One site leaves generations out. All other sites fail in them, whichever site calls first. */
 static cohort_status moved_past(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     uint64_t generation = 1;
     for (uint32_t skipper = 0; skipper < NUM_SITES; skipper++, generation += 4) {
@@ -85,7 +83,6 @@ TEST(moved_past)
 /* A rejected call uses up its generation, and the others are told. */
 static cohort_status rejected(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     for (uint64_t generation = 1; generation <= 2 * NUM_SITES; generation += 2) {
         double in = 1, out = 0;
@@ -107,7 +104,6 @@ TEST(rejected)
  * were made before or after it left. */
 static cohort_status leaving(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     check_sum(comm, 1);
     if (cohort_comm_this_site(comm) == 5)
         return COHORT_OK;
@@ -131,7 +127,6 @@ TEST(leaving)
 /* The leaving site's own call is cancelled, and the others get the same error. */
 static cohort_status leaving_inside(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     check_sum(comm, 1);
     if (me == 0)
@@ -157,7 +152,6 @@ TEST(leaving_inside)
  * works that overtake each other. */
 static cohort_status pipelined(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     enum { CALLS = 150, COUNT = 20000 };
     uint32_t me = cohort_comm_this_site(comm);
     int64_t *in = malloc(COUNT * sizeof(*in)), *out = malloc(CALLS * COUNT * sizeof(*out));
@@ -189,13 +183,11 @@ TEST(pipelined)
 static cohort_status refuse(void *result, const void *left, const void *right, size_t count,
                             cohort_datatype datatype, void *arg)
 {
-    (void)result, (void)left, (void)right, (void)count, (void)datatype, (void)arg;
     return cohort_fail(COHORT_ERR_FAILED, "no reduction today");
 }
 
 static cohort_status users_failure(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     cohort_op *op;
     double in = 1, out;
     CHECK_INT(

@@ -19,7 +19,6 @@ struct plan {
 
 static cohort_status four_calls(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     static const enum exercise_kind kinds[] = {EXERCISE_ALL_GATHER, EXERCISE_ALL_TO_ALL,
                                                EXERCISE_ALL_REDUCE, EXERCISE_ALL_TO_ALL};
     cohort_status status = COHORT_OK;

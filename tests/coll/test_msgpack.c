@@ -46,7 +46,6 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
     uint32_t me = cohort_comm_this_site(comm), num = cohort_comm_num_sites(comm);
     cohort_object *in = calloc(num, sizeof(*in)), *out = calloc(num, sizeof(*out));
     cohort_status status = in && out ? COHORT_OK : COHORT_ERR_NO_MEMORY;
-    (void)arg;
     for (uint32_t to = 0; !status && to < num; to++)
         status = pack(me, to, &in[to]);
     if (!status)

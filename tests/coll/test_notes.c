@@ -212,7 +212,6 @@ static cohort_status read_short(cohort_comm *comm, void *arg)
 {
     struct exercise exercise;
     uint32_t this_site = cohort_comm_this_site(comm);
-    (void)arg;
     begin(&exercise, comm, SLOW, FIRST);
     cohort_status status = exercise_end(&exercise);
     if (this_site == SLOW) {
@@ -278,7 +277,6 @@ static void disagree(cohort_comm *comm, uint64_t generation)
 static cohort_status disagree_often(cohort_comm *comm, void *arg)
 {
     struct exercise exercise;
-    (void)arg;
     disagree(comm, FIRST);
     exercise_begin(&exercise, comm, EXERCISE_ALL_TO_ALL, 1, FIRST + 1);
     CHECK_INT(exercise_end(&exercise), COHORT_OK);
@@ -311,7 +309,6 @@ static cohort_status other_count(cohort_comm *comm, void *arg)
     uint32_t this_site = cohort_comm_this_site(comm), leader = leader_of(comm);
     size_t count = this_site < SLOW && this_site != leader ? 2 : 1;
     int32_t in[2] = {0}, out[2 * NUM_SITES];
-    (void)arg;
     check_next(comm, SLOW);
     cohort_status status = cohort_await(
         this_site == SLOW ? cohort_gather_here(comm, in, out, count, COHORT_INT32, FIRST)

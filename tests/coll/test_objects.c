@@ -169,7 +169,6 @@ static void call_destroy(struct call *call)
 static cohort_status every_algorithm(cohort_comm *comm, void *arg)
 {
     struct call call;
-    (void)arg;
     call_create(&call, comm);
     for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
         const struct cohort__algorithm *algorithm = cohort__algorithms[row];
@@ -204,7 +203,6 @@ static cohort_status many_at_once(cohort_comm *comm, void *arg)
     enum { NUM = 20 };
     struct call calls[NUM];
     cohort_future *done[NUM];
-    (void)arg;
     for (int i = 0; i < NUM; i++) {
         call_create(&calls[i], comm);
         calls[i].generation = (uint64_t)i + 1;
@@ -238,7 +236,6 @@ static cohort_status against_bytes(cohort_comm *comm, void *arg)
     uint32_t me = cohort_comm_this_site(comm);
     unsigned char bytes[2], all[4];
     cohort_object in = {bytes, 2}, out[2] = {{all, 4}, {all, 4}};
-    (void)arg;
     cohort_status status =
         cohort_await(me == 0 ? cohort_all_gather_objects(comm, &in, out, 1)
                              : cohort_all_gather(comm, bytes, all, 1, COHORT_UINT8, 1));
@@ -254,7 +251,6 @@ static cohort_status wrong_object(cohort_comm *comm, void *arg)
 {
     uint32_t me = cohort_comm_this_site(comm);
     cohort_object in = {me == 1 ? NULL : "abc", me == 1 ? 1 : 3}, out[3] = {{0}};
-    (void)arg;
     CHECK_FAILS(cohort_await(cohort_all_gather_objects(comm, &in, out, 1)),
                 COHORT_ERR_BAD_PARAMETER, "object 0 of IN has 1 bytes, but no data");
     CHECK_CONTAINS(cohort_error_message(), "site 1");
@@ -278,7 +274,6 @@ static cohort_status wrong_and_checked(cohort_comm *comm, void *arg)
 {
     bool is_root = cohort_comm_this_site(comm) == 0;
     cohort_object in[4] = {{"abc", 3}, {"de", 2}, {NULL, 7}, {"", 0}}, out = {0};
-    (void)arg;
     for (uint64_t generation = 1; generation <= 2; generation++) {
         if (generation == 2)
             in[2].data = "fghijkl";
@@ -297,7 +292,6 @@ static cohort_status wrong_and_checked(cohort_comm *comm, void *arg)
 static cohort_status bad_parameters(cohort_comm *comm, void *arg)
 {
     cohort_object object = {0}, out[1];
-    (void)arg;
     CHECK_INT(cohort_await(cohort_all_gather_objects(NULL, &object, out, 1)),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(cohort_all_gather_objects(comm, NULL, out, 1)),

@@ -53,7 +53,6 @@ static cohort_status wait_for_missing(cohort_comm *comm, void *arg)
 {
     uint32_t me = cohort_comm_this_site(comm);
     uint32_t most = 0;
-    (void)arg;
     if (me == MISSING)
         CHECK_INT(cohort_await(cohort_future_ref(missing_comes)), COHORT_OK);
     cohort_future *barrier = cohort_barrier(comm, 1);

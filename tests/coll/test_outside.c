@@ -49,7 +49,6 @@ static cohort_comm *create(uint32_t num_sites, uint32_t site)
 
 static cohort_status inside(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = create(SITES, 0);
     cohort_future *future = cohort_barrier(comm, 1);
     awaited = future;
@@ -61,7 +60,6 @@ static cohort_status inside(void *arg)
 
 static void *outside(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = create(SITES, 1);
     while (!has_called)
         sched_yield();

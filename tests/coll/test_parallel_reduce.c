@@ -88,7 +88,6 @@ TEST(built_in)
 
 static cohort_status turn(size_t index, void *value, void *arg)
 {
-    (void)arg;
     memcpy(value, index % 1000 == 0 ? (float[]){0, 1} : (float[]){1, 0}, 2 * sizeof(float));
     return COHORT_OK;
 }
@@ -110,7 +109,6 @@ TEST(complex)
 static cohort_status fail_to_combine(void *result, const void *left, const void *right,
                                      size_t count, cohort_datatype datatype, void *arg)
 {
-    (void)result, (void)left, (void)right, (void)count, (void)datatype, (void)arg;
     return cohort_fail(COHORT_ERR_FAILED, "can't combine");
 }
 

@@ -40,7 +40,6 @@ static cohort_status broadcast(cohort_comm *comm, void *arg)
                                          "site 2 (locality 0), not called yet"};
     uint32_t me = cohort_comm_this_site(comm);
     cohort_call_options linear = {.algorithm = "linear"};
-    (void)arg;
     CHECK_INT(cohort_comm_next_call(comm, &linear), COHORT_OK);
     if (me != 0) {
         CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
@@ -77,7 +76,6 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
     const uint32_t other = 1 - cohort_comm_this_site(comm);
     const size_t large = sizeof(data[0]) - 2;
     const cohort_neighbour to[] = {{other, 0, large}, {other, large, 1}};
-    (void)arg;
     if (other == 0)
         CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
     cohort_future *call =
@@ -119,7 +117,6 @@ static cohort_status reduce_late(cohort_comm *comm, void *arg)
         ", called there and not over, where site 5 (locality 2) is waited for", ""};
     uint32_t me = cohort_comm_this_site(comm);
     double in = 1, out = 0;
-    (void)arg;
     if (me == LATE)
         CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
     cohort_future *call = cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1);
@@ -175,7 +172,6 @@ static cohort_future *others_end;
 
 static cohort_status wait_for_window(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     const bool is_late = cohort_comm_this_site(comm) == 1;
     if (is_late)
         CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);

@@ -101,7 +101,6 @@ static void force(cohort_comm *comm, uint32_t index, enum exercise_kind kind, ui
 
 static cohort_status force_all(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint64_t generation = 0;
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         const enum exercise_kind *kind = kinds[cohort__algorithms[i]->collective];
@@ -154,7 +153,6 @@ TEST(every_row)
 /* A row forced for the communicator: the roll-call and messages name it. */
 static cohort_status forced_call(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in = 1, out[8];
     cohort_future *future = me == 0 ? cohort_all_to_all(comm, out, out + 4, 1, COHORT_INT32, 1)

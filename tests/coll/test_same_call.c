@@ -50,7 +50,6 @@ static cohort_status sum_function(void *result, const void *left, const void *ri
 {
     const int64_t *a = left, *b = right;
     int64_t *to = result;
-    (void)datatype, (void)arg;
     for (size_t i = 0; i < count; i++)
         to[i] = a[i] + b[i];
     return COHORT_OK;
@@ -61,7 +60,6 @@ static cohort_status max_function(void *result, const void *left, const void *ri
 {
     const int64_t *a = left, *b = right;
     int64_t *to = result;
-    (void)datatype, (void)arg;
     for (size_t i = 0; i < count; i++)
         to[i] = a[i] > b[i] ? a[i] : b[i];
     return COHORT_OK;
@@ -236,7 +234,6 @@ static cohort_future *broadcast_elsewhere(struct turn *turn)
 
 static int64_t want_nothing(const struct turn *turn, uint32_t place)
 {
-    (void)turn, (void)place;
     return untouched;
 }
 
@@ -372,7 +369,6 @@ static uint32_t num_reused;
 static cohort_status take_turns(cohort_comm *comm, void *arg)
 {
     struct turn turn = {.comm = comm, .me = cohort_comm_this_site(comm)};
-    (void)arg;
     for (int first = 0; first < NUM_KINDS; first++)
         for (int second = 0; second < NUM_KINDS; second++) {
             take(&turn, &kinds[first], &kinds[second ? second - 1 : 0]);

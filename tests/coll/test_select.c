@@ -102,7 +102,6 @@ TEST(forced)
 /* All sites are told how much memory is needed. Calls that fit still work on the communicator. */
 static cohort_status exceed(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint64_t generation = 1;
     double *memory = calloc(2 * NUM_SITES * COUNT, sizeof(double));
     if (!memory)
@@ -167,7 +166,6 @@ TEST(budget_in_place)
 /* In one locality, where the sites meet. */
 static cohort_status exceed_in_meeting(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     double memory[NUM_SITES] = {0};
     cohort_status status = cohort_await(
         cohort_reduce_scatter(comm, COHORT_IN_PLACE, memory, 1, COHORT_DOUBLE, COHORT_SUM, 1));
@@ -193,7 +191,6 @@ TEST(budget_in_meeting)
 /* The memory of the agreement counts, in the same way at all sites. */
 static cohort_status exceed_by_check(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     double in = 1, out[NUM_SITES];
     CHECK_INT(cohort_await(cohort_all_gather(comm, &in, out, 1, COHORT_DOUBLE, 1)), COHORT_OK);
     CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true}),

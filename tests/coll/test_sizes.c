@@ -36,7 +36,6 @@ static cohort_future *gather(cohort_comm *comm, bool is_wrong, uint64_t generati
 static cohort_status one_sends_more(cohort_comm *comm, void *arg)
 {
     uint32_t me = cohort_comm_this_site(comm), num_failed = 0;
-    (void)arg;
     for (uint64_t generation = 1; generation <= GENERATIONS; generation++) {
         bool is_wrong = generation % NUM_SITES == me;
         cohort_status status =

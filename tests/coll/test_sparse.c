@@ -109,7 +109,6 @@ static bool is_possible(cohort_comm *comm, const struct cohort__algorithm *algor
 static cohort_status every_algorithm(cohort_comm *comm, void *arg)
 {
     uint64_t generation = 0;
-    (void)arg;
     for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
         const struct cohort__algorithm *algorithm = cohort__algorithms[row];
         for (int round = 0; is_possible(comm, algorithm) && round < 2; round++) {
@@ -133,7 +132,6 @@ static cohort_status many_at_once(cohort_comm *comm, void *arg)
     enum { NUM = 24 };
     cohort_site_objects from[NUM];
     cohort_future *done[NUM], *barriers[NUM];
-    (void)arg;
     for (uint64_t i = 0; i < NUM; i++) {
         done[i] = begin(comm, &from[i], 2 * i + 1);
         barriers[i] = cohort_barrier(comm, 2 * i + 2);
@@ -192,7 +190,6 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     const cohort_site_object none[] = {{0, {NULL, 5}}}, huge[] = {{0, {"abc", SIZE_MAX}}};
     cohort_site_objects from;
     bool is_wrong = cohort_comm_this_site(comm) == 1;
-    (void)arg;
     check_wrong(comm, 1, far, 2, "object 1 is for site 3 of 3");
     check_wrong(comm, 2, twice, 3, "object 2 is another one for site 2");
     check_wrong(comm, 3, none, 1, "object 0 has 5 bytes, but no data");
@@ -213,7 +210,6 @@ static cohort_status against_objects(cohort_comm *comm, void *arg)
     cohort_object in[2] = {{0}}, out[2];
     cohort_site_objects from;
     bool is_sparse = cohort_comm_this_site(comm) == 0;
-    (void)arg;
     CHECK_FAILS(cohort_await(is_sparse ? cohort_all_to_all_sparse(comm, NULL, 0, &from, 1)
                                        : cohort_all_to_all_objects(comm, in, out, 1)),
                 COHORT_ERR_MISMATCH, "site 0 called all_to_all_sparse (");

@@ -279,7 +279,6 @@ TEST(take_over)
  * apart. */
 static cohort_status grow(cohort_comm *world, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(world);
     cohort_comm *comm = world;
     for (int i = 0; i < 20; i++) {
@@ -312,7 +311,6 @@ enum { LOOPS = 200 };
 /* Sites 0, 1, ... are in localities 0, 1, ..., so each row of this grid needs a board. */
 static cohort_status loop(cohort_comm *world, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(world);
     for (uint64_t i = 1; i <= LOOPS; i++) {
         cohort_comm *row = NULL;
@@ -363,7 +361,6 @@ static cohort_status deviate(cohort_comm *world, void *arg)
     bool is_deviant = cohort_comm_this_site(world) == DEVIANT;
     int32_t in[2] = {1, 2}, out[2 * MAX_SITES];
     cohort_comm *child = (cohort_comm *)&untouched;
-    (void)arg;
     check_fails(is_deviant ? cohort_all_gather(world, in, out, 2, COHORT_INT32, 1)
                            : cohort_comm_split(&child, world, 0, 0, 1),
                 &child, COHORT_ERR_MISMATCH, "called split: all_gather (");
@@ -417,7 +414,6 @@ static cohort_status leave(cohort_comm *world, void *arg)
     if (cohort_comm_this_site(world) != DEVIANT)
         check_fails(cohort_comm_split(&child, world, 1, 0, 1), &child, COHORT_ERR_GONE,
                     "site 4 (locality ");
-    (void)arg;
     return COHORT_OK;
 }
 

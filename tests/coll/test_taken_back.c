@@ -47,7 +47,6 @@ void __wrap_cohort__endpoint_receive(cohort_comm *comm, struct cohort__message *
 static void run_held(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct held *it = (struct held *)item;
-    (void)actor;
     __real_cohort__endpoint_receive(it->comm, it->message);
 }
 

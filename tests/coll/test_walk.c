@@ -118,7 +118,6 @@ static struct {
 
 static cohort_status site_1(void *arg)
 {
-    (void)arg;
     int32_t in = 20;
     one.stage = 1;
     cohort_future *first =
@@ -157,7 +156,6 @@ static void check_stale(void)
 
 static cohort_status walk_through(void *arg)
 {
-    (void)arg;
     int32_t in = 22, sum = 0, told = 7;
     open_localities();
     create_communicator();

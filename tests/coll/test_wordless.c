@@ -38,7 +38,6 @@ void __wrap_cohort__message_pack(const struct cohort__message *message,
 void __wrap_cohort__message_pack_error(struct cohort__packer *packer,
                                        const struct cohort__error *error)
 {
-    (void)error;
     packer->status = COHORT_ERR_NO_MEMORY;
 }
 
@@ -121,12 +120,6 @@ TEST(rejected)
 static cohort_status fail(void *result, const void *left, const void *right, size_t count,
                           cohort_datatype datatype, void *arg)
 {
-    (void)result;
-    (void)left;
-    (void)right;
-    (void)count;
-    (void)datatype;
-    (void)arg;
     return COHORT_ERR_FAILED;
 }
 

@@ -142,7 +142,6 @@ TEST(untold)
 /* Sites 0 and 1 send in turn, and the blocks are the same. The others have no neighbours. */
 static cohort_status take_turns(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     for (uint64_t generation = 1; generation <= 6; generation++) {
         const size_t count = generation <= 3 ? 1 : 64;
@@ -169,7 +168,6 @@ TEST(exchange_turns)
  * tell no other site of it. */
 static cohort_status send_from_nowhere(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     int64_t in[2] = {1, 2}, out[2] = {0};
     for (uint64_t generation = 1; generation <= 2; generation++) {
@@ -198,7 +196,6 @@ TEST(exchange_rejected)
 /* Site 0 sends itself a block that it does not expect, and a block to site 1. */
 static cohort_status send_oneself_too_much(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     double in[2] = {1, 2}, out[1];
     const cohort_neighbour to[] = {{1 - me, 0, 1}, {0, 1, 1}}, from = {1 - me, 0, 1};
@@ -231,7 +228,6 @@ static cohort_status leave_each_other_out(cohort_comm *comm, void *arg)
     const cohort_neighbour from[BLOCKS] = {
         {before, 0, 1}, {after, 1, 1}, {before, 2, 1}, {after, 3, 1}, {after, 4, 1}};
     int64_t in[BLOCKS] = {0}, out[BLOCKS];
-    (void)arg;
     check_wrong(
         comm, 1,
         cohort_exchange(comm, in, to, BLOCKS - LEFT_OUT, out, from, BLOCKS, COHORT_INT64, 1),
@@ -248,7 +244,6 @@ TEST(exchange_left_out)
 /* A site's own blocks differ, in an all_to_allv: the message still has the reason. */
 static cohort_status own_blocks_differ(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     double in[1] = {1}, out[2];
     size_t in_counts[MAX_SITES] = {0}, out_counts[MAX_SITES] = {0};
@@ -271,7 +266,6 @@ TEST(own_blocks)
 
 static cohort_status object_from_nowhere(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     char text[64] = "right";
     for (uint64_t generation = 1; generation <= 3; generation++) {
         bool is_wrong = generation == 2;
@@ -300,7 +294,6 @@ TEST(objects_again)
 /* Sums of MANY elements, more than fits on a board. Site 0's call is wrong. No site has to ask. */
 static cohort_status wrong_and_large(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     enum { NUM_WRONG = 9 };
     double *in = calloc(MANY, sizeof(*in)), *out = calloc(MANY, sizeof(*out));
     CHECK(in && out);
@@ -367,7 +360,6 @@ TEST(wrong_ahead)
 static cohort_status call_alone(cohort_comm *comm, void *arg)
 {
     enum { NUM_LEFT_OUT = 9 };
-    (void)arg;
     double in[4] = {1}, out[NUM_LEFT_OUT][4];
     cohort_future *done[NUM_LEFT_OUT];
     bool is_alone = cohort_comm_this_site(comm) == 0;
@@ -542,7 +534,6 @@ static bool depends_on_0(const cohort_comm *comm, int kind)
 
 static cohort_status alone_against_others(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     uint64_t generation = 0;
     for (int alone = 0; alone < NUM_ALONE; alone++)
@@ -577,7 +568,6 @@ enum { NUM_DIFFERENT = 400, IN_FLIGHT = 50 };
 static cohort_status add(void *result, const void *left, const void *right, size_t count,
                          cohort_datatype datatype, void *arg)
 {
-    (void)datatype, (void)arg;
     for (size_t i = 0; i < count; i++)
         ((double *)result)[i] = ((const double *)left)[i] + ((const double *)right)[i];
     return COHORT_OK;
@@ -599,7 +589,6 @@ static cohort_future *sum_by(cohort_comm *comm, const char *name, const double *
 /* Site 0's operation always has the same name, and the others' operation has another name. */
 static cohort_status different_operations(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     for (uint64_t first = 1; first <= NUM_DIFFERENT; first += IN_FLIGHT) {
         double in = 1, out[IN_FLIGHT];
         cohort_future *done[IN_FLIGHT];
@@ -618,7 +607,6 @@ static cohort_status different_operations(cohort_comm *comm, void *arg)
 /* The same number of bytes, with elements of another size. */
 static cohort_status different_types(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     enum { BYTES = 720 };
     static char out[MAX_SITES][MAX_SITES * BYTES];
     char in[BYTES] = {0};

@@ -12,7 +12,6 @@ static cohort_status repeat(cohort_comm *comm, void *arg)
     double in = cohort_comm_this_site(comm) + 1, out = 0;
     cohort_status status = COHORT_OK;
     const uint64_t num_calls = two_num_calls();
-    (void)arg;
     for (uint64_t generation = 1; !status && generation <= num_calls; generation++)
         status = cohort_await(
             cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, generation));

@@ -12,7 +12,6 @@ static cohort_status bounce(cohort_comm *comm, void *arg)
     uint64_t number = 0;
     cohort_status status = COHORT_OK;
     const uint64_t num_calls = two_num_calls();
-    (void)arg;
     for (uint64_t call = 0; !status && call < num_calls; call++) {
         if (call % 2 == other) {
             number++;

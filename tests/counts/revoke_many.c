@@ -39,7 +39,6 @@ static void on_joined(struct cohort__join *join, cohort_status status,
 static void on_no_child(struct cohort__join *join, cohort_status status,
                         struct cohort__membership *membership)
 {
-    (void)membership;
     CHECK_INT(status, COHORT_ERR_REVOKED);
     COHORT_CONTAINER_OF(join, struct site, child)->has_no_child = true;
 }

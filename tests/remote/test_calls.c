@@ -45,7 +45,6 @@ static cohort_status invert(const cohort_object *in, cohort_object *ret_out, voi
 
 static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     cohort_yield(); /* suspends: IN has to stay */
     *ret_out = *in;
     return COHORT_OK;
@@ -142,7 +141,6 @@ static _Atomic uint32_t num_counted;
 
 static cohort_status count(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     *ret_out = *in;
     num_counted++;
     return COHORT_OK;
@@ -193,9 +191,6 @@ static cohort_status deal_to_others(void *future)
 
 static cohort_status job(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     num_late += cohort_worker_index() == 0 && !has_gone_on;
     return COHORT_OK;
 }
@@ -236,9 +231,6 @@ enum { NUM_CALLERS = 100, MOST_WOKEN = 1000000 };
 
 static cohort_status count_called(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     atomic_fetch_add(&num_called, 1);
     return COHORT_OK;
 }

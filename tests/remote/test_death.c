@@ -65,7 +65,6 @@ static void create(uint64_t seed, uint32_t num_localities)
 
 static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     atomic_fetch_add(&num_run, 1);
     *ret_out = *in;
     return COHORT_OK;

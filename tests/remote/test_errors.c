@@ -24,7 +24,6 @@ static cohort_future *call(uint32_t locality, const char *name, const cohort_obj
 
 static cohort_status square(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     msgpack_unpacked value = {0};
     cohort_status status = cohort_object_unpack(in, &value);
     if (status)
@@ -118,7 +117,6 @@ TEST(many_refused)
 static cohort_status fail(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     int how[2];
-    (void)context;
     CHECK_INT((long long)in->bytes, sizeof(how));
     memcpy(how, in->data, sizeof(how));
     cohort_yield();
@@ -164,7 +162,6 @@ TEST(fails)
 /* A function that returns what it does not have. */
 static cohort_status lie(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     *ret_out = (cohort_object){in->data, in->bytes + 1};
     return COHORT_OK;
 }

@@ -28,7 +28,6 @@ static size_t length_of(uint32_t number)
 
 static cohort_status number(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     uint32_t mine = atomic_fetch_add(&num_run, 1);
     CHECK_INT((long long)in->bytes, 3);
     CHECK(memcmp(in->data, "all", 3) == 0);
@@ -99,7 +98,6 @@ TEST(sizes)
 /* Each locality in its place: the addresses of the processes can't tell, so locality i fails. */
 static cohort_status where(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     *ret_out = *in;
     return COHORT_OK;
 }
@@ -130,7 +128,6 @@ TEST(long_in)
 static cohort_status fail_from(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     uint32_t from;
-    (void)context;
     memcpy(&from, in->data, sizeof(from));
     *ret_out = *in;
     return atomic_fetch_add(&num_run, 1) >= from

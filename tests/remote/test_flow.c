@@ -50,9 +50,6 @@ static atomic_uint num_run;
 /* Slow: others run before it ends. */
 static cohort_status slow(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     atomic_fetch_add(&num_run, 1);
     for (int i = 0; i < 3; i++)
         cohort_yield();
@@ -98,9 +95,6 @@ static cohort_future *gate;
 
 static cohort_status wait_at_gate(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     atomic_fetch_add(&num_run, 1);
     return cohort_await(cohort_future_ref(gate));
 }
@@ -162,14 +156,12 @@ TEST(room)
 static cohort_status chain(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     uint32_t place[2]; /* where this is; how many are below */
-    (void)context;
     CHECK_INT((long long)in->bytes, sizeof(place));
     memcpy(place, in->data, sizeof(place));
     atomic_fetch_add(&num_run, 1);
     if (place[1] == 0)
         return COHORT_OK;
     uint32_t next[2] = {1 - place[0], place[1] - 1};
-    (void)ret_out;
     return cohort_await(call(place[0], next[0], "chain", &(cohort_object){next, sizeof(next)}));
 }
 

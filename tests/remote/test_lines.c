@@ -33,7 +33,6 @@ static struct {
 static void add_line(void *context, const void *line)
 {
     const struct cohort__pending_line *from = line;
-    (void)context;
     for (uint32_t i = 0; i < from->num && i < COHORT__LEDGER_PENDING_MOST; i++)
         if (from->of[i].kind == COHORT__WAIT_TASK) {
             CHECK(found.num < 4 * MOST);
@@ -71,8 +70,6 @@ static cohort_latch *new_latch(void)
 static cohort_status wait(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     uint32_t number;
-    (void)ret_out;
-    (void)context;
     CHECK_INT((long long)in->bytes, sizeof(number));
     memcpy(&number, in->data, sizeof(number));
     working[number] = cohort__wait_line_self();

@@ -38,7 +38,6 @@ static unsigned char data[200000];
 static cohort_status give(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     size_t bytes;
-    (void)context;
     memcpy(&bytes, in->data, sizeof(bytes));
     *ret_out = (cohort_object){calloc(1, bytes), bytes};
     return COHORT_OK;
@@ -46,7 +45,6 @@ static cohort_status give(const cohort_object *in, cohort_object *ret_out, void 
 
 static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     *ret_out = *in;
     return COHORT_OK;
 }

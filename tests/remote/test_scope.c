@@ -138,7 +138,6 @@ static cohort_status grow_at(const struct order *order)
 static cohort_status grow(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     struct order order;
-    (void)ret_out, (void)context;
     CHECK(in->bytes >= sizeof(order));
     memcpy(&order, in->data, sizeof(order));
     return grow_at(&order);
@@ -293,7 +292,6 @@ TEST(chain)
 static cohort_status chain(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     struct order order;
-    (void)ret_out, (void)context;
     memcpy(&order, in->data, sizeof(order));
     return atomic_fetch_add(&num_run, 1) + 1 == CHAIN_LENGTH
                ? COHORT_OK
@@ -303,7 +301,6 @@ static cohort_status chain(const cohort_object *in, cohort_object *ret_out, void
 /* In a scope a result comes when all has ended that its function has started. */
 static cohort_status slow(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < 20; i++)
         cohort_yield();
     leave(1);
@@ -312,7 +309,6 @@ static cohort_status slow(void *arg)
 
 static cohort_status start_slow(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in, (void)ret_out, (void)context;
     enter(1);
     cohort_future_unref(cohort_async(slow, NULL));
     return COHORT_OK;
@@ -320,7 +316,6 @@ static cohort_status start_slow(const cohort_object *in, cohort_object *ret_out,
 
 static cohort_status call_slow(void *arg)
 {
-    (void)arg;
     cohort_object out;
     CHECK_INT(cohort_await(
                   cohort__async_at_from(cluster_process(cluster, 0), 1, "start_slow", NULL, &out)),
@@ -396,7 +391,6 @@ TEST(death)
 static cohort_status relay(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     struct order order;
-    (void)ret_out, (void)context;
     memcpy(&order, in->data, sizeof(order));
     order.rank = 2;
     for (int i = 0; i < 2; i++)

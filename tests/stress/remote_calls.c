@@ -63,7 +63,6 @@ static cohort_status do_work(const cohort_object *in, cohort_object *ret_out)
  * than were called. */
 static cohort_status work(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     cohort_status status = do_work(in, ret_out);
     atomic_fetch_add(&num_run, 1);
     return status;
@@ -71,7 +70,6 @@ static cohort_status work(const cohort_object *in, cohort_object *ret_out, void 
 
 static cohort_status count(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     atomic_fetch_add(&num_run, 1);
     *ret_out = *in;
     return COHORT_OK;

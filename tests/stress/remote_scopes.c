@@ -143,7 +143,6 @@ static cohort_status grow(const cohort_object *in, cohort_object *ret_out, void 
 {
     struct order order;
     struct cohort__random random;
-    (void)context;
     CHECK(in->bytes >= sizeof(order));
     memcpy(&order, in->data, sizeof(order));
     struct owner *owner = &owners[order.owner];

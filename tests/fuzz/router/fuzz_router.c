@@ -34,14 +34,12 @@ static uint64_t below(uint64_t limit)
 
 static void on_sent(struct cohort__send *send, cohort_status status)
 {
-    (void)status;
     num_ended++;
     free(send);
 }
 
 static void on_fetched(struct cohort__fetch *fetch, cohort_status status)
 {
-    (void)status;
     num_ended++;
     free(fetch);
 }
@@ -121,7 +119,6 @@ struct revoked {
 
 static void on_revoked(struct cohort__revocation *revocation, cohort_status status)
 {
-    (void)status;
     num_ended++;
     free(COHORT_CONTAINER_OF(revocation, struct revoked, revocation));
 }
@@ -145,16 +142,12 @@ static void begin_revocation(void)
 /* The comm layer's part. */
 static void hear_revoked(void *context, uint64_t instance, uint32_t site)
 {
-    (void)context;
     num_revoked += instance != 0 && site < MAX_SITES;
 }
 
 /* Calls of others can't be started here: there are no workers. */
 static cohort_status no_function(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     return COHORT_OK;
 }
 
@@ -184,7 +177,6 @@ static void end_calls(void)
 static void on_message(void *context, struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
-    (void)context;
     num_arrived++;
     CHECK(envelope->source_locality > 0 && envelope->source_locality < FAKE_SIZE);
     if (below(2)) {
@@ -339,9 +331,6 @@ static size_t turn_transport(size_t num_fetched)
 /* The launcher takes its time, so that messages of who has sent nonsense go on to come. */
 static void on_accused(void *context, uint32_t rank, bool at_fault, const char *why)
 {
-    (void)context;
-    (void)rank;
-    (void)at_fault;
     CHECK(why);
     num_accused++;
 }

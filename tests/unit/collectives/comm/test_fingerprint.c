@@ -129,7 +129,6 @@ static const char *place_name(uint32_t collective)
 
 static const char *suffix(uint32_t collective, enum cohort__variant variant)
 {
-    (void)collective;
     return variant == COHORT__VARIANT_COUNTS ? "v" : "";
 }
 

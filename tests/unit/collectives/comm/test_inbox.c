@@ -79,7 +79,6 @@ void __wrap_cohort__registry_set_ended(struct cohort__registry *registry,
                                        void (*ended)(void *context, uint64_t instance),
                                        void *context)
 {
-    (void)registry;
     when_ended = ended;
     registry_context = context;
 }
@@ -89,7 +88,6 @@ void __wrap_cohort__registry_set_unused(struct cohort__registry *registry,
                                                        const struct cohort__membership *membership),
                                         void *context)
 {
-    (void)registry;
     when_unused = unused;
     registry_context = context;
 }
@@ -408,7 +406,6 @@ void __wrap_cohort__endpoint_tick(struct cohort_comm *comm)
 
 static void more(void *context)
 {
-    (void)context;
 }
 
 static uint32_t ticks_of_a_turn(void)

@@ -28,7 +28,6 @@ static void release(struct cohort__net *net, struct cohort__net_message *message
 static enum cohort__net_sent take(struct cohort__net *net, uint32_t peer, const struct iovec *parts,
                                   int num_parts)
 {
-    (void)net;
     CHECK_INT(peer, 1);
     size_t bytes = parts[0].iov_len + (num_parts > 1 ? parts[1].iov_len : 0);
     CHECK_INT(cohort__envelope_decode(parts[0].iov_base, bytes, &wire.last), COHORT_OK);

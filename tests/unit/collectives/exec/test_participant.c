@@ -141,7 +141,6 @@ static const struct cohort__operation_handlers handlers = {
 
 static void run_ready(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)actor;
     cohort__participant_ready(
         &COHORT_CONTAINER_OF(item, struct meeting_of_call, item)->participant);
 }

@@ -83,7 +83,6 @@ static void drop_edge(struct broken *broken, uint32_t step)
 
 static void no_defect(struct broken *broken)
 {
-    (void)broken;
 }
 
 static void unknown_kind(struct broken *broken)

@@ -26,7 +26,6 @@ TEST(try)
 /* Now and then for so long that the others sleep. */
 static void *add(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < ROUNDS; i++) {
         cohort__lock_take(&lock);
         const uint64_t before = count;

@@ -19,7 +19,6 @@ static void capture_line(void *context, enum cohort__log_level level, const char
                          size_t bytes)
 {
     struct capture *capture = context;
-    (void)level;
     CHECK(capture->bytes + bytes < sizeof(capture->text));
     memcpy(capture->text + capture->bytes, line, bytes);
     capture->bytes += bytes;

@@ -201,7 +201,6 @@ static void take_text(const struct cohort__trace_block *block,
                       const struct cohort__trace_record *record)
 {
     uint64_t head = record->head;
-    (void)block;
     if ((head & 0xff) != COHORT__TRACE_FROM)
         return;
     unsigned char packed[24];

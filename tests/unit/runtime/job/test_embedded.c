@@ -139,7 +139,6 @@ TEST(workers)
  * often. */
 static cohort_status answer(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in, (void)ret_out;
     ++*(int *)context;
     return COHORT_OK;
 }
@@ -216,19 +215,16 @@ static cohort_status wait_and_start(void *arg)
 
 static cohort_status never_then(cohort_future *future, void *arg)
 {
-    (void)future;
     return count(arg);
 }
 
 static cohort_status never_dataflow(void *const *values, size_t num, void **ret_value, void *arg)
 {
-    (void)values, (void)num, (void)ret_value;
     return count(arg);
 }
 
 static cohort_status never_index(size_t index, void *arg)
 {
-    (void)index;
     return count(arg);
 }
 
@@ -309,14 +305,12 @@ struct called {
 static void note(cohort_status status, void *value, void *arg)
 {
     struct called *called = arg;
-    (void)value;
     called->status = status;
     called->num++;
 }
 
 static void stop_in_callback(cohort_status status, void *value, void *arg)
 {
-    (void)value, (void)arg;
     CHECK_INT(status, COHORT_OK);
     stop();
 }
@@ -349,7 +343,6 @@ TEST(callbacks)
 
 static cohort_status stop_in_runtime(void *arg)
 {
-    (void)arg;
     check_refused(cohort_stop(COHORT_OK), "cohort_stop: called by a thread of the runtime");
     check_refused(cohort_start(NULL), "cohort_start: the runtime of this process is up already");
     return COHORT_OK;
@@ -362,7 +355,6 @@ static cohort_status stop_in_blocking(void *arg)
 
 static cohort_status stop_on_loop(uv_loop_t *loop, void *arg)
 {
-    (void)loop;
     return stop_in_runtime(arg);
 }
 

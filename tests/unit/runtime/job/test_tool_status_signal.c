@@ -21,7 +21,6 @@ static atomic_int num_children;
 
 static void child_ended(int number)
 {
-    (void)number;
     num_children++;
 }
 

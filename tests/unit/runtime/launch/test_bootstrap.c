@@ -150,12 +150,10 @@ static void fake_send(void *context, uint32_t rank, const void *message, size_t 
 
 static void fake_pause(void *context, uint64_t nanoseconds)
 {
-    (void)context, (void)nanoseconds;
 }
 
 static void fake_broken(void *context, uint32_t rank, const char *text)
 {
-    (void)rank, (void)text;
     ((struct fake *)context)->num_broken++;
 }
 
@@ -203,7 +201,6 @@ static void fake_message(void *context, const void *message, size_t bytes)
 
 static void fake_ended(void *context, cohort_status status)
 {
-    (void)context, (void)status;
 }
 
 static void launch(struct fake *fake, struct cohort__loop *loop)
@@ -408,7 +405,6 @@ static void drain(void)
 int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left)
 {
     CHECK(time->tv_sec == 0 && time->tv_nsec == 1000000);
-    (void)ret_left;
     if (++full.num_pauses == full.most)
         drain();
     return 0;
@@ -427,7 +423,6 @@ static size_t fill(int fd)
 
 static cohort_status is_abort(void *context, const struct cohort__control *control)
 {
-    (void)context;
     CHECK_INT(control->kind, COHORT__CONTROL_ABORT);
     CHECK_INT(control->code, 9);
     CHECK_INT(strlen(control->text), 6);
@@ -542,7 +537,6 @@ TEST(bad_environment)
 
 static cohort_status is_failed(void *context, const struct cohort__control *control)
 {
-    (void)context;
     CHECK_INT(control->kind, COHORT__CONTROL_FAILED);
     CHECK(strstr(control->text, "not WELCOME"));
     return COHORT_OK;

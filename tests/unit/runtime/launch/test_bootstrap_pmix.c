@@ -61,26 +61,22 @@ static _Thread_local bool in_callback;
 
 static pmix_status_t fake_init(pmix_proc_t *proc, pmix_info_t *info, size_t num)
 {
-    (void)info, (void)num;
     *proc = (pmix_proc_t){.nspace = "job", .rank = 0};
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t fake_finalize(const pmix_info_t *info, size_t num)
 {
-    (void)info, (void)num;
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t fake_abort(int status, const char *text, pmix_proc_t *procs, size_t num)
 {
-    (void)text, (void)procs, (void)num;
     _exit(in_callback ? ABORTED_IN_CALLBACK : ABORTED + status);
 }
 
 static pmix_status_t fake_put(pmix_scope_t scope, const char *key, pmix_value_t *value)
 {
-    (void)scope;
     CHECK(fake.num_shown < sizeof(fake.shown) / sizeof(fake.shown[0]));
     CHECK(value->data.bo.size <= sizeof(fake.shown[0].data));
     snprintf(fake.shown[fake.num_shown].name, sizeof(fake.shown[0].name), "%s", key);
@@ -98,7 +94,6 @@ static pmix_status_t fake_fence_nb(const pmix_proc_t *procs, size_t num_procs,
                                    const pmix_info_t *info, size_t num, pmix_op_cbfunc_t done,
                                    void *context)
 {
-    (void)procs, (void)num_procs, (void)info, (void)num;
     fake.fence_done = done;
     fake.fence_context = context;
     fake.num_fences++;
@@ -143,7 +138,6 @@ static void copy_shown(pmix_value_t *value, const char *key, bool of_other)
 static pmix_status_t fake_get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
                               size_t num, pmix_value_t **ret_value)
 {
-    (void)info, (void)num;
     *ret_value = calloc(1, sizeof(**ret_value));
     if (strcmp(key, PMIX_JOB_SIZE) == 0) {
         (*ret_value)->type = PMIX_UINT32;
@@ -222,7 +216,6 @@ static pmix_status_t fake_register(pmix_status_t *codes, size_t num_codes, pmix_
                                    size_t num, pmix_notification_fn_t notified,
                                    pmix_hdlr_reg_cbfunc_t done, void *context)
 {
-    (void)codes, (void)num_codes, (void)num, (void)done, (void)context;
     fake.notified = notified;
     fake.notified_object = info[0].value.data.ptr;
     return fake.is_over_at_once ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
@@ -230,7 +223,6 @@ static pmix_status_t fake_register(pmix_status_t *codes, size_t num_codes, pmix_
 
 static const char *fake_error_string(pmix_status_t status)
 {
-    (void)status;
     return "this";
 }
 
@@ -281,12 +273,10 @@ static void exit_allowed(void *context)
 
 static void died(void *context, uint32_t rank, uint32_t order, const char *text)
 {
-    (void)context, (void)rank, (void)order, (void)text;
 }
 
 static void launcher_lost(void *context, const char *text)
 {
-    (void)context;
     test_failed(__FILE__, __LINE__, "the launcher is lost: %s", text);
 }
 
@@ -472,7 +462,6 @@ static void *tell_of_death(void *context)
     pmix_proc_t other = {.nspace = "job", .rank = 1};
     pmix_info_t info = {.key = PMIX_EVENT_RETURN_OBJECT,
                         .value = {.type = PMIX_POINTER, .data.ptr = fake.notified_object}};
-    (void)context;
     in_callback = true;
     fake.notified(0, PMIX_ERR_PROC_ABORTED_BY_SIG, &other, &info, 1, NULL, 0, NULL, NULL);
     return NULL;

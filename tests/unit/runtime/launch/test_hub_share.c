@@ -680,7 +680,6 @@ TEST(other_user)
 /* The user has the maximum of descriptors under way. The server waits until there are fewer. */
 static void be_busy(void *arg)
 {
-    (void)arg;
     enum { LIMIT = 300 };
     struct server server;
     struct cohort__hub_note note = {.key = 1};

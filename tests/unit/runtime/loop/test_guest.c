@@ -97,7 +97,6 @@ static cohort_status as_told(uv_loop_t *loop, void *arg)
 
 static cohort_status count_up(uv_loop_t *loop, void *arg)
 {
-    (void)loop;
     ++*(int *)arg;
     return COHORT_OK;
 }
@@ -137,7 +136,6 @@ enum { NUM_MANY = 1000 };
 static cohort_status in_order(uv_loop_t *loop, void *arg)
 {
     static int next; /* only the loop's thread */
-    (void)loop;
     CHECK_INT((int)(intptr_t)arg, next);
     next = (next + 1) % NUM_MANY;
     return COHORT_OK;
@@ -169,7 +167,6 @@ static int num_late;
 
 static cohort_status ask_late(uv_loop_t *loop, void *arg)
 {
-    (void)arg;
     CHECK(loop != NULL);
     num_late++;
     cohort__scheduler_stop();
@@ -287,7 +284,6 @@ static cohort_status wait_on_loop(uv_loop_t *loop, void *arg)
     const struct attempt *attempt = arg;
     enum cohort_wait_end end;
     void *item;
-    (void)loop;
     CHECK_FAILS(cohort_await(cohort_future_ref(attempt->future)), COHORT_ERR_STATE,
                 "where waiting would stop everything");
     CHECK_INT(cohort_wait(attempt->future, COHORT_NO_LIMIT, &end), COHORT_ERR_STATE);
@@ -324,7 +320,6 @@ static char logged[1000];
 
 static void keep_line(void *context, enum cohort__log_level level, const char *line, size_t bytes)
 {
-    (void)context;
     CHECK_INT(level, COHORT__LOG_WARN);
     CHECK(strlen(logged) + bytes < sizeof(logged));
     strncat(logged, line, bytes);
@@ -339,7 +334,6 @@ static struct {
 
 static void never(uv_timer_t *timer)
 {
-    (void)timer;
     test_failed(__FILE__, __LINE__, "an hour has passed");
 }
 
@@ -404,14 +398,12 @@ static cohort_status never_called_then(cohort_future *future, void *arg)
 
 static cohort_status never_called_for(size_t index, void *arg)
 {
-    (void)index;
     return never_called(arg);
 }
 
 static cohort_status never_called_with(void *const *values, size_t count, void **ret_value,
                                        void *arg)
 {
-    (void)values, (void)count, (void)ret_value;
     return never_called(arg);
 }
 
@@ -466,7 +458,6 @@ static void make_more(uv_work_t *request, int status)
 
 static void work(uv_work_t *request)
 {
-    (void)request;
     sem_post(&late.has_begun);
     while (sem_wait(&late.may_end))
         ;
@@ -474,7 +465,6 @@ static void work(uv_work_t *request)
 
 static cohort_status start_work(uv_loop_t *loop, void *arg)
 {
-    (void)arg;
     return uv_queue_work(loop, &late.request, work, make_more) ? COHORT_ERR_FAILED : COHORT_OK;
 }
 

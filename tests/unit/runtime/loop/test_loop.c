@@ -28,7 +28,6 @@ struct counted {
 
 static void count_up(struct cohort__loop *loop, struct cohort__loop_request *request)
 {
-    (void)loop;
     struct counted *counted = COHORT_CONTAINER_OF(request, struct counted, request);
     ++*counted->count;
     free(counted);
@@ -101,7 +100,6 @@ static unsigned num_arrived;
 
 static void check_sequence(struct cohort__loop *loop, struct cohort__loop_request *request)
 {
-    (void)loop;
     struct sequenced *sequenced = COHORT_CONTAINER_OF(request, struct sequenced, request);
     CHECK_INT(sequenced->number, next_number[sequenced->thread]);
     next_number[sequenced->thread]++;
@@ -150,7 +148,6 @@ static _Atomic unsigned turn;
 
 static void take_turn(struct cohort__loop *loop, struct cohort__loop_request *request)
 {
-    (void)loop, (void)request;
     atomic_fetch_add(&turn, 1);
 }
 
@@ -428,7 +425,6 @@ TEST(quiet)
 
 static void stop_loop(struct cohort__loop *loop, struct cohort__loop_request *request)
 {
-    (void)request;
     cohort__loop_stop(loop);
 }
 

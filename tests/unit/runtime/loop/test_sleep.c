@@ -79,7 +79,6 @@ static cohort_status sleep_shortly(void *arg)
 
 static cohort_status main_task(void *arg)
 {
-    (void)arg;
     static uint64_t durations[NUM_SLEEPERS];
     cohort_future *futures[NUM_SLEEPERS];
     uint64_t start = cohort__clock_now();
@@ -221,7 +220,6 @@ static void *sleep_outside(void *arg)
 
 static cohort_status end_meanwhile(void *arg)
 {
-    (void)arg;
     atomic_store(&late.is_on, true);
     CHECK_INT(pthread_create(&late.thread, NULL, sleep_outside, NULL), 0);
     while (!atomic_load(&late.is_inside))
@@ -348,7 +346,6 @@ TEST(wait_at_end)
 
 static void wait_in_pool(uv_work_t *request)
 {
-    (void)request;
     await_long_sleep(NULL);
 }
 

@@ -524,7 +524,6 @@ TEST(settings)
 #if COHORT__ASAN || COHORT__TSAN
 static void limit_memory(rlim_t bytes)
 {
-    (void)bytes;
 }
 static const bool has_limits = false;
 #else

@@ -86,7 +86,6 @@ static unsigned char pattern(size_t at)
 
 static void check_pattern(struct station *station, const struct cohort__net_message *message)
 {
-    (void)station;
     for (size_t i = 0; i < message->bytes; i++)
         CHECK(message->data[i] == pattern(i));
 }

@@ -311,7 +311,6 @@ TEST(batch_late)
 
 static void ignore_writable(void *context, uint32_t peer)
 {
-    (void)context, (void)peer;
 }
 
 /* Peers that don't take their batches leave enough sends for the others. */
@@ -686,13 +685,11 @@ static atomic_bool is_loaded;
 
 static void count(int number)
 {
-    (void)number;
     num_caught++;
 }
 
 static void *pelt(void *arg)
 {
-    (void)arg;
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
@@ -1203,7 +1200,6 @@ static sem_t is_stuck;
 
 static int stay(struct fid *fid)
 {
-    (void)fid;
     sem_post(&is_stuck);
     for (;;)
         pause();

@@ -70,7 +70,6 @@ static void on_release(struct cohort__net *net, struct cohort__net_message *mess
 static cohort_status on_expose(struct cohort__net *net, uint32_t peer, const void *base,
                                size_t bytes, void **ret_region, struct cohort__net_token *ret_token)
 {
-    (void)peer;
     CHECK(base && bytes > 0);
     fake_of(net)->num_regions++;
     memset(ret_token, 't', sizeof(*ret_token));
@@ -80,7 +79,6 @@ static cohort_status on_expose(struct cohort__net *net, uint32_t peer, const voi
 
 static void on_withdraw(struct cohort__net *net, uint32_t peer, void *region)
 {
-    (void)peer;
     CHECK(region == net);
     CHECK(fake_of(net)->num_regions > 0);
     fake_of(net)->num_regions--;
@@ -92,7 +90,6 @@ static enum cohort__net_sent on_fetch(struct cohort__net *net, uint32_t peer,
 {
     struct fake_net *fake = fake_of(net);
     enum cohort__net_sent sent = answer(fake, peer);
-    (void)token;
     if (sent != COHORT__NET_SENT)
         return sent;
     CHECK(bytes > 0 && bytes <= FAKE_MAX_FETCH);
@@ -104,7 +101,6 @@ static enum cohort__net_sent on_fetch(struct cohort__net *net, uint32_t peer,
 
 static bool may_lose(const struct cohort__net *net, uint32_t peer)
 {
-    (void)peer;
     return COHORT_CONTAINER_OF(net, const struct fake_net, net)->may_lose;
 }
 

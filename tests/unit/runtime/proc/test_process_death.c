@@ -85,7 +85,6 @@ static char accused[200];
 
 static void on_accused(void *context, uint32_t rank, bool at_fault, const char *why)
 {
-    (void)context;
     size_t used = strlen(accused);
     snprintf(accused + used, sizeof(accused) - used, "%u %s%s; ", rank,
              at_fault ? "is at fault: " : "", why);
@@ -314,7 +313,6 @@ static int num_taken;
 
 static void take(void *context, struct cohort__arrival *arrival)
 {
-    (void)context;
     num_taken++;
     cohort__arrival_release(arrival);
 }

@@ -24,7 +24,6 @@ static bool is_accused; /* locality 0, by itself */
 
 static void on_letter(void *context, const void *data, size_t bytes)
 {
-    (void)context;
     CHECK(num_letters < MOST_LETTERS && bytes <= sizeof(letters[0].data));
     letters[num_letters].bytes = bytes;
     memcpy(letters[num_letters++].data, data, bytes);
@@ -32,7 +31,6 @@ static void on_letter(void *context, const void *data, size_t bytes)
 
 static void on_accused(void *context, uint32_t rank, bool at_fault, const char *why)
 {
-    (void)context;
     CHECK(at_fault);
     CHECK_INT(rank, 0);
     CHECK_CONTAINS(why, "can't go on");

@@ -33,7 +33,6 @@ static void expire_all(void)
 bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline);
 bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline)
 {
-    (void)deadline;
     CHECK(num_timers < MAX_TIMERS);
     timers[num_timers++] = timer;
     if (expires_at_once)
@@ -43,7 +42,6 @@ bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadli
 void __wrap_cohort__scheduler_timer_cancel(struct cohort__timer *timer);
 void __wrap_cohort__scheduler_timer_cancel(struct cohort__timer *timer)
 {
-    (void)timer;
 }
 
 /* There is no runtime here, but what would ask it is right to go on. */

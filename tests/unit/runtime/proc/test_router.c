@@ -307,7 +307,6 @@ static void on_storm(void *context, struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
     struct parcel *parcel = &parcels[envelope->generation];
-    (void)context;
     CHECK_INT(++parcel->num_arrived, 1);
     if (envelope->kind == COHORT__KIND_DATA) {
         on_eager(parcel, arrival);
@@ -393,14 +392,12 @@ static unsigned num_tiny_sent, num_tiny_arrived;
 
 static void on_tiny_sent(struct cohort__send *send, cohort_status status)
 {
-    (void)send;
     CHECK_INT(status, COHORT_OK);
     num_tiny_sent++;
 }
 
 static void on_tiny(void *context, struct cohort__arrival *arrival)
 {
-    (void)context;
     num_tiny_arrived++;
     cohort__arrival_release(arrival);
 }
@@ -481,7 +478,6 @@ static void on_pair_fetched(struct cohort__fetch *fetch, cohort_status status)
 static void on_pair_message(void *context, struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
-    (void)context;
     if (envelope->kind == COHORT__KIND_ANNOUNCE) {
         struct cohort__fetch *fetch = malloc(sizeof(*fetch));
         CHECK(fetch);

@@ -18,7 +18,6 @@ static unsigned num_deaths;
 
 static void on_message(void *context, struct cohort__arrival *arrival)
 {
-    (void)context;
     CHECK_INT(arrival->envelope.kind, COHORT__KIND_DATA);
     CHECK_INT(arrival->envelope.total_bytes, 0);
     CHECK_INT(arrival->envelope.offset, 0);
@@ -29,7 +28,6 @@ static void on_message(void *context, struct cohort__arrival *arrival)
 
 static void on_peer_died(void *context, uint32_t rank)
 {
-    (void)context;
     CHECK_INT(rank, 1);
     num_deaths++;
 }

@@ -32,7 +32,6 @@ bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadli
 
 static void on_message(void *context, struct cohort__arrival *arrival)
 {
-    (void)context;
     CHECK_INT(arrival->envelope.payload_bytes, 1);
     got[num_got++] = arrival->data[0];
     cohort__arrival_release(arrival);

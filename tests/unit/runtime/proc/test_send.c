@@ -67,14 +67,12 @@ static enum cohort__kind kind_of(uint32_t rank, size_t bytes)
 
 static void on_message(void *context, struct cohort__arrival *arrival)
 {
-    (void)context;
     arrived = cohort__arrival_keep(arrival);
     CHECK(arrived);
 }
 
 static void on_peer_died(void *context, uint32_t rank)
 {
-    (void)context;
     CHECK_INT(rank, 1);
     num_deaths++;
 }
@@ -595,7 +593,6 @@ static uint32_t num_asked;
 
 static void on_more(void *context)
 {
-    (void)context;
     num_asked++;
 }
 

@@ -7,9 +7,6 @@
 
 static cohort_status nothing(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     return COHORT_OK;
 }
 
@@ -67,7 +64,6 @@ TEST(wrong)
 /* Those of the library may be registered late, and again, and know the process that they run in. */
 static cohort_status tell_context(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)ret_out;
     CHECK(context == in->data);
     return COHORT_OK;
 }

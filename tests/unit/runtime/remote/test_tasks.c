@@ -233,9 +233,6 @@ TEST(fetch)
 /* Calls of others: of a function that is not there, and of one that can't be started. */
 static cohort_status nothing(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     return COHORT_OK;
 }
 
@@ -308,7 +305,6 @@ static unsigned num_asked;
 
 static void on_more(void *context)
 {
-    (void)context;
     num_asked++;
 }
 

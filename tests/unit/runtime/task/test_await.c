@@ -218,7 +218,6 @@ static atomic_int outside_status;
 
 static void await_in_work(struct cohort__work *work)
 {
-    (void)work;
     atomic_store(&outside_status, (int)cohort_await(outside_future));
     cohort__scheduler_stop();
 }
@@ -279,7 +278,6 @@ static cohort_status wait_without_a_stack(void *arg)
 
 static void count_lines(void *count, enum cohort__log_level level, const char *line, size_t bytes)
 {
-    (void)bytes;
     CHECK_INT(level, COHORT__LOG_WARN);
     CHECK_CONTAINS(line, "no stack of");
     ++*(int *)count;
@@ -309,7 +307,6 @@ static struct {
 static void fulfil_when_told(void *arg, enum cohort__log_level level, const char *line,
                              size_t bytes)
 {
-    (void)arg, (void)bytes;
     CHECK_INT(level, COHORT__LOG_WARN);
     if (!strstr(line, "that could go on are covered by others"))
         return;

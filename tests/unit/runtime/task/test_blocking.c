@@ -48,7 +48,6 @@ static cohort_status call(void *arg)
 /* While the function blocks, the only worker goes on with the task that lets it end. */
 static cohort_status goes_on(void *arg)
 {
-    (void)arg;
     cohort_future *good = cohort_async(call, NULL);
     cohort_future *bad = cohort_async(call, "out of paper");
     cohort_yield();
@@ -93,7 +92,6 @@ static cohort_status call_count(void *arg)
 
 static cohort_status calls(void *arg)
 {
-    (void)arg;
     cohort_future *futures[NUM_CALLS];
     for (uintptr_t i = 0; i < NUM_CALLS; i++)
         futures[i] = cohort_async(call_count, (void *)(i + 1));
@@ -133,7 +131,6 @@ static cohort_status fail(void *text)
 
 static cohort_status line_up(void *arg)
 {
-    (void)arg;
     enum { NUM = 20 };
     CHECK_INT(cohort_blocking(fail, "the first"), COHORT_ERR_FAILED);
     CHECK_TEXT(cohort_error_message(), "the first");
@@ -168,7 +165,6 @@ static cohort_status call_and_end(void *arg)
 
 static cohort_status cancel(void *arg)
 {
-    (void)arg;
     cohort_scope *scope;
     has_ended = false;
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
@@ -198,7 +194,6 @@ static cohort_status call_cancelled(void *scope)
 
 static cohort_status cancel_before(void *arg)
 {
-    (void)arg;
     cohort_scope *scope;
     has_ended = false;
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
@@ -219,7 +214,6 @@ static cohort_status call_queued(void *arg)
 
 static cohort_status cancel_queued(void *arg)
 {
-    (void)arg;
     cohort_scope *scope;
     cohort_future *busy = cohort_async(call, NULL), *next = cohort_async(call, NULL);
     cohort_yield();
@@ -244,7 +238,6 @@ static atomic_bool has_waited;
 
 static cohort_status late(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < 100; i++)
         cohort_yield();
     num_calls++;
@@ -259,13 +252,11 @@ static cohort_status late_then(cohort_future *future, void *arg)
 
 static cohort_status late_index(size_t index, void *arg)
 {
-    (void)index;
     return late(arg);
 }
 
 static cohort_status late_flow(void *const *values, size_t count, void **ret_value, void *arg)
 {
-    (void)values, (void)count, (void)ret_value;
     return late(arg);
 }
 
@@ -373,7 +364,6 @@ TEST(cancel)
 
 static cohort_status without_threads(void *arg)
 {
-    (void)arg;
     has_no_threads = true;
     CHECK_FAILS(cohort_blocking(count, (void *)1), COHORT_ERR_NO_MEMORY,
                 "cohort_blocking: no thread: ");
@@ -407,7 +397,6 @@ TEST(options)
 /* What the runtime calls outside of tasks has nothing that could suspend. */
 static void block_in_work(struct cohort__work *work)
 {
-    (void)work;
     int before = num_calls;
     CHECK_INT(cohort_worker_index(), 0);
     CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
@@ -417,7 +406,6 @@ static void block_in_work(struct cohort__work *work)
 static cohort_status post_work(void *arg)
 {
     static struct cohort__work work = {.run = block_in_work};
-    (void)arg;
     cohort__work_post(&work);
     cohort_yield();
     return COHORT_OK;

@@ -125,7 +125,6 @@ static cohort_status fail(void *arg)
 
 static cohort_status do_nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
@@ -294,7 +293,6 @@ struct last {
 static void add_at_last(cohort_status status, void *value, void *arg)
 {
     struct last *last = arg;
-    (void)value;
     CHECK_INT(status, COHORT_OK);
     last->num_calls++;
     CHECK_FAILS(cohort_callbacks_run(last->callbacks, 0, NULL), COHORT_ERR_STATE,

@@ -16,7 +16,6 @@ static atomic_bool is_waiting, is_over;
 
 static cohort_status wait(void *arg)
 {
-    (void)arg;
     atomic_store(&is_waiting, true);
     while (!atomic_load(&is_over))
         sched_yield();
@@ -52,7 +51,6 @@ static bool leaves(int core, cpu_set_t allowed)
 
 static cohort_status test(void *arg)
 {
-    (void)arg;
     cohort_future *waits = cohort_async(wait, NULL);
     while (!atomic_load(&is_waiting))
         sched_yield();
@@ -167,7 +165,6 @@ static cohort_status wait_for_thread(void *arg)
 {
     struct cohort__spin_pause *pause = &cohort__worker_self->spin.no_yields;
     pthread_t thread;
-    (void)arg;
     *pause = (struct cohort__spin_pause){0}; /* whatever was before this task */
     num_long = 0;
     CHECK_INT(pthread_create(&thread, NULL, fulfil_when_asleep, NULL), 0);

@@ -29,14 +29,12 @@ __attribute__((noinline)) static int read_at(const volatile int *address)
 
 static cohort_status segv_task(void *arg)
 {
-    (void)arg;
     return read_at((const volatile int *)(uintptr_t)(16 + zero)) ? COHORT_OK : COHORT_ERR_FAILED;
 }
 
 static cohort_status write_task(void *arg)
 {
     volatile char *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    (void)arg;
     page[8] = 1;
     return COHORT_OK;
 }
@@ -45,14 +43,12 @@ static cohort_status write_task(void *arg)
 static cohort_status bus_task(void *arg)
 {
     FILE *file = tmpfile();
-    (void)arg;
     const volatile int *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fileno(file), 0);
     return read_at(page) ? COHORT_OK : COHORT_ERR_FAILED;
 }
 
 static cohort_status fpe_task(void *arg)
 {
-    (void)arg;
 #if defined(__x86_64__)
     return (cohort_status)(1000 / zero);
 #else
@@ -63,20 +59,17 @@ static cohort_status fpe_task(void *arg)
 
 static cohort_status ill_task(void *arg)
 {
-    (void)arg;
     __builtin_trap();
 }
 
 static cohort_status abort_task(void *arg)
 {
-    (void)arg;
     abort();
 }
 
 /* malloc finds it out, and aborts. */
 static cohort_status free_task(void *arg)
 {
-    (void)arg;
     void *volatile twice = malloc(64);
     free(twice);
     free(twice);
@@ -86,7 +79,6 @@ static cohort_status free_task(void *arg)
 static cohort_status call_task(void *arg)
 {
     void (*volatile nowhere)(void) = NULL;
-    (void)arg;
     nowhere();
     return COHORT_OK;
 }
@@ -95,7 +87,6 @@ static cohort_status call_task(void *arg)
 static cohort_status smash_task(void *arg)
 {
     char bytes[8];
-    (void)arg;
     memset(__builtin_frame_address(0), 0x41 + zero, 2 * sizeof(void *));
     __asm__ volatile("" : : "r"(bytes) : "memory");
     return COHORT_OK;

@@ -250,13 +250,11 @@ static volatile sig_atomic_t num_handled;
 
 static void count(int number)
 {
-    (void)number;
     num_handled++;
 }
 
 static cohort_status do_nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 

@@ -175,7 +175,6 @@ int __wrap_pthread_join(pthread_t thread, void **ret_result)
 
 static cohort_status make_input(void *arg)
 {
-    (void)arg;
     late_input = cohort_future_of_value(&values[0]);
     return COHORT_OK;
 }

@@ -14,14 +14,12 @@ static _Atomic int num_calls;
 
 static cohort_status count_then(cohort_future *future, void *arg)
 {
-    (void)arg;
     num_calls++;
     return cohort_await(future);
 }
 
 static cohort_status count_flow(void *const *values, size_t count, void **ret_value, void *arg)
 {
-    (void)values, (void)count, (void)arg;
     *ret_value = NULL;
     num_calls++;
     return COHORT_OK;

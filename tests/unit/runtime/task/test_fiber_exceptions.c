@@ -44,7 +44,6 @@ static cohort_status keep_all(void *arg)
 {
     static unsigned numbers[NUM]; /* 0: only caught */
     cohort_future *futures[NUM];
-    (void)arg;
     for (unsigned i = 0; i < NUM; i++) {
         numbers[i] = i;
         futures[i] = cohort_async(keep, &numbers[i]);

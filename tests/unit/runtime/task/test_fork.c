@@ -22,13 +22,11 @@ static void check_child(pid_t child, int exit_status)
 
 static cohort_status no_task(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
 static cohort_status no_continuation(cohort_future *future, void *arg)
 {
-    (void)arg;
     cohort_future_unref(future);
     return COHORT_OK;
 }

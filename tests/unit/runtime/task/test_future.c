@@ -298,7 +298,6 @@ static cohort_future *each_of(cohort_future *future)
 
 static cohort_status nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 

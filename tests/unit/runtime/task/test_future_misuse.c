@@ -58,13 +58,11 @@ static cohort_future *make_gone(void)
 
 static cohort_status follow(cohort_future *future, void *arg)
 {
-    (void)arg;
     return cohort_await(future);
 }
 
 static cohort_status flow(void *const *values, size_t count, void **ret_value, void *arg)
 {
-    (void)values, (void)count, (void)ret_value, (void)arg;
     return COHORT_OK;
 }
 
@@ -206,7 +204,6 @@ static cohort_status await_in_two_tasks(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future, *tasks[2];
-    (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     for (int i = 0; i < 2; i++)
         tasks[i] = cohort_async(await_it, future);
@@ -221,7 +218,6 @@ static cohort_status await_what_all_took(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     cohort_future *all = cohort_when_all(&future, 1);
     cohort_status status = cohort_await(future);
@@ -234,7 +230,6 @@ static cohort_status join_twice(void *arg)
 {
     cohort_promise *promise;
     cohort_future *futures[2];
-    (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &futures[0]), COHORT_OK);
     futures[1] = futures[0];
     cohort_future *all = cohort_when_all(futures, 2);

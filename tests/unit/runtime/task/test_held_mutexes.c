@@ -56,7 +56,6 @@ static void check_names(const char *text, const void *held, const char *how_many
 
 static cohort_status empty(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
@@ -75,7 +74,6 @@ __attribute__((noinline)) static void wait_here(void)
 
 static cohort_status hold(void *arg)
 {
-    (void)arg;
     CHECK_INT(pthread_mutex_lock(&mutex), 0);
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
     wait_here();
@@ -104,7 +102,6 @@ TEST(hold)
 static cohort_status lock_in_each_way(void *arg)
 {
     struct timespec past = {.tv_sec = 1};
-    (void)arg;
     CHECK_INT(pthread_mutex_trylock(&mutex), 0);
     CHECK_INT(cohort_await(start_two()), COHORT_OK);
     check_names(heard(1), &mutex, "holds 1 ");
@@ -150,7 +147,6 @@ static void *signal_condition(void *arg)
 static cohort_status wait_for_condition(void *arg)
 {
     pthread_t thread;
-    (void)arg;
     CHECK_INT(pthread_mutex_lock(&mutex), 0);
     CHECK_INT(pthread_create(&thread, NULL, signal_condition, NULL), 0);
     while (!is_signalled)
@@ -173,14 +169,12 @@ TEST(condition)
  * place. */
 static cohort_status yield_only(void *arg)
 {
-    (void)arg;
     cohort_yield();
     return COHORT_OK;
 }
 
 static cohort_status hold_beside_others(void *arg)
 {
-    (void)arg;
     cohort_future *other = cohort_async(yield_only, NULL);
     CHECK_INT(pthread_mutex_lock(&mutex), 0);
     CHECK_INT(cohort_await(start_two()), COHORT_OK);
@@ -215,7 +209,6 @@ static cohort_status run_outside(void *arg)
     pthread_t thread;
     cohort_promise *promise;
     cohort_future *future;
-    (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     CHECK_INT(pthread_create(&thread, NULL, hold_outside, future), 0);
     cohort_yield();
@@ -235,7 +228,6 @@ static cohort_status hold_many(void *arg)
 {
     enum { NUM = COHORT__HELD_MUTEXES_MOST + 4 };
     pthread_mutex_t many[NUM];
-    (void)arg;
     for (int i = 0; i < NUM; i++) {
         CHECK_INT(pthread_mutex_init(&many[i], NULL), 0);
         CHECK_INT(pthread_mutex_lock(&many[i]), 0);
@@ -278,7 +270,6 @@ static cohort_status hold_beside_holders(void *arg)
     pthread_mutex_t own[NUM_HOLDERS];
     cohort_future *holders[NUM_HOLDERS];
     cohort_promise *promise;
-    (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &may_end), COHORT_OK);
     for (int i = 0; i < NUM_HOLDERS; i++) {
         CHECK_INT(pthread_mutex_init(&own[i], NULL), 0);

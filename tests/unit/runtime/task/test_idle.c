@@ -49,7 +49,6 @@ static bool poll(void *context)
 
 static bool park(void *context)
 {
-    (void)context;
     return cohort__plain_loop_hooks()->park(NULL);
 }
 
@@ -84,7 +83,6 @@ static void run(cohort_task_function *task)
 
 static cohort_status await_until_seen(void *arg)
 {
-    (void)arg;
     others = (struct others){0};
     while (others.num_seen < 100)
         call_and_await(COHORT__WAIT_COLLECTIVE);
@@ -100,7 +98,6 @@ TEST(sees_the_end)
 /* It would be over soon, too. */
 static cohort_status await_when_polls_are_due(void *arg)
 {
-    (void)arg;
     others = (struct others){0};
     for (unsigned i = 1; i <= 100; i++) {
         cohort__scheduler_poll_next();
@@ -119,7 +116,6 @@ TEST(polls_in_between)
 
 static cohort_status await_in_vain(void *arg)
 {
-    (void)arg;
     others = (struct others){.are_slow = true};
     for (int i = 0; i < 100 || others.num_looks < 10; i++)
         call_and_await(COHORT__WAIT_COLLECTIVE);
@@ -140,14 +136,12 @@ TEST(gives_up)
 
 static cohort_status end_here(void *arg)
 {
-    (void)arg;
     end_call();
     return COHORT_OK;
 }
 
 static cohort_status await_others(void *arg)
 {
-    (void)arg;
     others = (struct others){0};
     for (int i = 0; i < 100; i++) {
         cohort_future *other = cohort_async(end_here, NULL);

@@ -20,7 +20,6 @@ static struct {
 
 static void add(void *context, const void *line)
 {
-    (void)context;
     CHECK(lines.num < MOST);
     lines.of[lines.num++] = *(const struct cohort__inputs_line *)line;
 }
@@ -107,7 +106,6 @@ static void run(cohort_task_function *function)
 static cohort_status all(void *arg)
 {
     struct sources sources;
-    (void)arg;
     make(&sources);
     cohort_future *future = cohort_when_all(sources.futures, NUM);
     check_no_lines(); /* after one tick */
@@ -134,7 +132,6 @@ static cohort_status any(void *arg)
 {
     struct sources sources;
     size_t index;
-    (void)arg;
     make(&sources);
     cohort_future *future = cohort_when_any(sources.futures, 2, &index);
     cohort_future *some = cohort_when_some(&sources.futures[2], 2, 2, NULL);
@@ -161,7 +158,6 @@ static cohort_status each(void *arg)
 {
     struct sources sources;
     cohort_future *results[NUM];
-    (void)arg;
     make(&sources);
     CHECK_INT(cohort_when_each(sources.futures, NUM, results, NULL), COHORT_OK);
     cohort__inputs_tick();
@@ -192,7 +188,6 @@ static cohort_status long_each(void *arg)
     enum { LOOKS = 1 << 16, COUNT = 3 * LOOKS };
     cohort_future **futures = calloc(2 * COUNT, sizeof(*futures)), **results = futures + COUNT;
     cohort_promise *promise;
-    (void)arg;
     CHECK(futures);
     CHECK_INT(cohort_promise_create(&promise, &futures[COUNT - 1]), COHORT_OK);
     const uintptr_t last = cohort__future_what(futures[COUNT - 1]);
@@ -220,20 +215,17 @@ TEST(long_when_each)
 
 static cohort_status follow(cohort_future *future, void *arg)
 {
-    (void)arg;
     return cohort_await(future);
 }
 
 static cohort_status flow(void *const *values, size_t count, void **ret_value, void *arg)
 {
-    (void)values, (void)count, (void)ret_value, (void)arg;
     return COHORT_OK;
 }
 
 static cohort_status tasks(void *arg)
 {
     struct sources sources;
-    (void)arg;
     make(&sources);
     cohort_future *first = cohort_then(sources.futures[0], follow, NULL);
     cohort_future *second = cohort_then(cohort_future_ref(first), follow, NULL);
@@ -255,7 +247,6 @@ static cohort_status tasks(void *arg)
 
 static cohort_status tasks_of_complete(void *arg)
 {
-    (void)arg;
     cohort_future *future = cohort_then(cohort_future_of_value(NULL), follow, NULL);
     cohort__inputs_tick();
     check_no_lines();
@@ -300,7 +291,6 @@ static void let_suspend(void)
 static cohort_status in_scope(void *arg)
 {
     struct scoped scoped;
-    (void)arg;
     make(&scoped.sources);
     CHECK_INT(cohort_scope_create(NULL, &scoped.scope), COHORT_OK);
     CHECK_INT(cohort_scope_async(scoped.scope, awaits, scoped.sources.futures[0]), COHORT_OK);
@@ -344,7 +334,6 @@ static cohort_status await_nth(size_t index, void *arg)
 static cohort_status in_range(void *arg)
 {
     struct sources sources;
-    (void)arg;
     make(&sources);
     cohort_future *future = cohort_parallel_for(0, NUM, NULL, await_nth, &sources);
     let_suspend();
@@ -375,7 +364,6 @@ static cohort_status many(void *arg)
 {
     enum { MANY = 3 * COHORT__INPUTS_PLACES };
     static cohort_future *futures[MANY];
-    (void)arg;
     for (int round = 0; round < 4; round++) {
         cohort_promise *promise;
         cohort_future *future;
@@ -405,7 +393,6 @@ static cohort_status wide(void *arg)
     enum { WIDE = 1000, LAST = 700 };
     static cohort_promise *promises[WIDE];
     static cohort_future *futures[WIDE];
-    (void)arg;
     for (int i = 0; i < WIDE; i++)
         CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
     const uintptr_t last = cohort__future_what(futures[LAST]);
@@ -456,7 +443,6 @@ static atomic_bool is_over;
 
 static void *tick_always(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&is_over))
         cohort__inputs_tick();
     return NULL;
@@ -464,7 +450,6 @@ static void *tick_always(void *arg)
 
 static cohort_status yield_once(void *arg)
 {
-    (void)arg;
     cohort_yield();
     return COHORT_OK;
 }
@@ -473,7 +458,6 @@ static cohort_status yield_once(void *arg)
 static cohort_status busy(void *arg)
 {
     const uint64_t rounds = test_rounds(3000, 300);
-    (void)arg;
     for (uint64_t i = 0; i < rounds; i++) {
         cohort_future *futures[NUM], *results[NUM];
         for (int k = 0; k < NUM; k++)
@@ -495,7 +479,6 @@ static cohort_status busy(void *arg)
 
 static cohort_status busy_twice(void *arg)
 {
-    (void)arg;
     cohort_future *other = cohort_async(busy, NULL);
     cohort_status status = busy(NULL);
     cohort_status other_status = cohort_await(other);

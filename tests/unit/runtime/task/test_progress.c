@@ -174,7 +174,6 @@ static atomic_int num_expired;
 
 static void expired(struct cohort__timer *timer)
 {
-    (void)timer;
     CHECK_INT(cohort_worker_index(), -1);
     atomic_fetch_add(&num_expired, 1);
 }
@@ -183,7 +182,6 @@ static cohort_status compute_until_expired(void *arg)
 {
     struct cohort__timer timer = {.expired = expired};
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
-    (void)arg;
     atomic_store(&num_expired, 0);
     hooks->timer(hooks->context, &timer, 1);
     compute_until(&num_expired, 1);
@@ -202,7 +200,6 @@ static cohort_promise *_Atomic asked;
 
 static bool fulfil_asked(void *context)
 {
-    (void)context;
     cohort_promise *promise = atomic_exchange(&asked, NULL);
     if (promise)
         cohort_promise_fulfil(promise, NULL);
@@ -218,13 +215,11 @@ static bool park_or_fulfil(void *context)
 static void wake_plain(void *context)
 {
     const struct cohort__scheduler_hooks *plain = cohort__plain_loop_hooks();
-    (void)context;
     plain->wake(plain->context);
 }
 
 static cohort_status await_the_loop(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < 1000; i++) {
         cohort_promise *promise;
         cohort_future *future;
@@ -287,7 +282,6 @@ static struct job *new_job(unsigned worker, int index)
 static cohort_status compute_until_chores_are_done(void *arg)
 {
     unsigned worker = (unsigned)cohort_worker_index();
-    (void)arg;
     atomic_fetch_add(&num_there, 1);
     compute_until(&num_there, (int)cohort__scheduler_num_workers());
     for (int i = 0; i < NUM_JOBS; i++)
@@ -304,7 +298,6 @@ static cohort_status chores_on_all(void *arg)
 {
     cohort_future *futures[MOST_WORKERS];
     unsigned num = cohort__scheduler_num_workers();
-    (void)arg;
     atomic_store(&num_there, 0);
     atomic_store(&num_through, 0);
     for (unsigned i = 0; i < num; i++) {
@@ -325,7 +318,6 @@ static atomic_int is_held_up;
 
 static void hold_up(struct cohort__timer *timer)
 {
-    (void)timer;
     atomic_store(&is_held_up, 1);
     compute_until(&num_done[0], 1);
 }
@@ -334,7 +326,6 @@ static cohort_status leave_a_chore(void *arg)
 {
     struct cohort__timer timer = {.expired = hold_up};
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
-    (void)arg;
     atomic_store(&is_held_up, 0);
     atomic_store(&num_done[0], 0);
     hooks->timer(hooks->context, &timer, 1);
@@ -357,7 +348,6 @@ static cohort_status compute_beside_a_work(void *arg)
 {
     struct cohort__timer timer = {.expired = expired};
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
-    (void)arg;
     atomic_store(&num_expired, 0);
     atomic_store(&num_done[0], 0);
     cohort__work_post(&new_job(0, 0)->work);
@@ -386,7 +376,6 @@ static void run_last_job(struct cohort__work *work)
 
 static cohort_status post_and_await(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < NUM_ROUNDS; i++) {
         struct job job = {.work.run = run_last_job};
         cohort_future *future;
@@ -407,7 +396,6 @@ static cohort_status post_from_everywhere(void *arg)
 {
     cohort_future *futures[NUM_TASKS];
     pthread_t threads[2];
-    (void)arg;
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, post_from_outside, NULL), 0);
     for (int i = 0; i < NUM_TASKS; i++)
@@ -459,13 +447,11 @@ TEST(stop_before_run)
 /* A thread from outside ends the scheduler while all workers sleep. */
 static cohort_status nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
 static void stop(struct cohort__timer *timer)
 {
-    (void)timer;
     cohort__scheduler_stop();
 }
 

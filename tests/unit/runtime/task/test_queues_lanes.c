@@ -63,7 +63,6 @@ static void start_all(unsigned worker)
 
 static cohort_status check_order(void *arg)
 {
-    (void)arg;
     start_all(0);
     start_all(1);
     return COHORT_OK;
@@ -99,7 +98,6 @@ static cohort_status check_flood(void *arg)
         {COHORT_TASK_NORMAL, 0, 16}, {COHORT_TASK_NORMAL, 1, 24}, {COHORT_TASK_LOW, 0, 256},
         {COHORT_TASK_LOW, 1, 256},   {COHORT_TASK_HIGH, 0, 8},    {COHORT_TASK_HIGH, 1, 8},
     };
-    (void)arg;
     for (high_worker = 0; high_worker <= 1; high_worker++) {
         is_over = false;
         cohort_future_unref(start(start_next, NULL, COHORT_TASK_HIGH, high_worker));
@@ -132,7 +130,6 @@ TEST(flood)
 static cohort_status check_in_place(void *arg)
 {
     cohort_future *others[NUM];
-    (void)arg;
     for (int i = 0; i < NUM; i++)
         others[i] = cohort_async(run_normal, NULL);
     for (int i = 0; i < 3 * NUM; i++) { /* each leaves its place in the lane behind */
@@ -216,7 +213,6 @@ static cohort_status be_busy(void *arg)
 {
     static const enum cohort_task_priority priorities[] = {COHORT_TASK_LOW, COHORT_TASK_NORMAL,
                                                            COHORT_TASK_HIGH};
-    (void)arg;
     for (int i = 0; i < 3; i++)
         for (int is_bound = 0; is_bound <= 1; is_bound++) {
             atomic_bool flag = false;
@@ -245,7 +241,6 @@ TEST(busy)
 static void *start_outside(void *arg)
 {
     cohort_future *futures[9];
-    (void)arg;
     for (unsigned i = 0; i < 9; i++)
         futures[i] = start(do_nothing, NULL, (enum cohort_task_priority)(i % 3), i / 3);
     CHECK_INT(cohort_await(cohort_when_all(futures, 9)), COHORT_OK);
@@ -262,7 +257,6 @@ static cohort_status block_for_thread(void *arg)
 static cohort_status run_thread(void *arg)
 {
     pthread_t thread;
-    (void)arg;
     CHECK_INT(pthread_create(&thread, NULL, start_outside, NULL), 0);
     return cohort_blocking(block_for_thread, &thread);
 }
@@ -279,7 +273,6 @@ static cohort_status count_left(void *arg)
 
 static cohort_status leave_some(void *arg)
 {
-    (void)arg;
     for (unsigned i = 0; i < 9; i++)
         cohort_future_unref(start(count_left, NULL, (enum cohort_task_priority)(i % 3), i / 3));
     return COHORT_OK;
@@ -348,7 +341,6 @@ static cohort_status start_and_cancel(void *scope)
 static cohort_status run_scope(void *arg)
 {
     cohort_scope *scope;
-    (void)arg;
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
     CHECK_INT(cohort_scope_async(scope, start_and_cancel, scope), COHORT_OK);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
@@ -370,7 +362,6 @@ static cohort_status suspend_once(void *arg)
 static cohort_status run_on_reserve(void *arg)
 {
     cohort_future *futures[9];
-    (void)arg;
     take_no_more_stacks();
     for (int round = 0; round < 10; round++) {
         for (unsigned i = 0; i < 9; i++)
@@ -396,7 +387,6 @@ static void check_refused(cohort_task_options options, const char *message)
 
 static cohort_status check_arguments(void *arg)
 {
-    (void)arg;
     check_refused((cohort_task_options){.worker = 3}, "cohort_async_with: worker is 3, not 0 to 2");
     check_refused((cohort_task_options){.worker = (unsigned)-1},
                   "cohort_async_with: worker is 4294967295, not 0 to 2");

@@ -31,7 +31,6 @@ static cohort_status count(size_t index, void *arg)
 static cohort_status count_all(void *arg)
 {
     static const size_t ranges[][2] = {{0, MOST}, {0, 0}, {7, 7}, {7, 8}, {99, MOST - 1}, {0, 2}};
-    (void)arg;
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
         for (size_t grain = 0; grain <= 1000; grain += 250) {
             cohort_range_options options = {.grain = grain};
@@ -55,13 +54,11 @@ TEST(each_index_once)
 static cohort_status fail_at_500(size_t index, void *arg)
 {
     count(index, NULL);
-    (void)arg;
     return index == 500 ? cohort_fail(COHORT_ERR_GONE, "it is gone") : COHORT_OK;
 }
 
 static cohort_status fail_without_words(size_t index, void *arg)
 {
-    (void)arg;
     return index == 3 ? COHORT_ERR_GONE : COHORT_OK;
 }
 
@@ -150,7 +147,6 @@ static cohort_status count_cell(size_t column, void *row)
 
 static cohort_status count_row(size_t row, void *arg)
 {
-    (void)arg;
     return cohort_await(cohort_parallel_for(0, NUM_COLUMNS, NULL, count_cell, &row));
 }
 

@@ -281,7 +281,6 @@ static bool quiet_park(void *context)
 
 static void quiet_wake(void *context)
 {
-    (void)context;
 }
 
 static cohort_status await_and_stop(void *future)
@@ -311,7 +310,6 @@ TEST(quiet_parks_are_repeated_at_once)
 
 static cohort_status nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
@@ -526,7 +524,6 @@ static cohort_status count_run(void *num_run)
 
 static cohort_status do_nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 

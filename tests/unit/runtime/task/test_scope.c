@@ -43,7 +43,6 @@ static void run(cohort_task_function *function, void *arg)
 
 static cohort_status count(void *arg)
 {
-    (void)arg;
     cohort_yield();
     num_run++;
     return COHORT_OK;
@@ -57,7 +56,6 @@ static cohort_status count_then(cohort_future *future, void *arg)
 
 static cohort_status count_index(size_t index, void *arg)
 {
-    (void)index;
     return count(arg);
 }
 
@@ -111,7 +109,6 @@ static cohort_status wait_for_ever(void *never)
 
 static cohort_status fail(void *arg)
 {
-    (void)arg;
     while (num_run < MANY)
         cohort_yield();
     return cohort_fail(COHORT_ERR_FAILED, "it broke");
@@ -151,7 +148,6 @@ TEST(first_error)
 
 static cohort_status must_not_run(void *arg)
 {
-    (void)arg;
     CHECK(!"this runs");
     return COHORT_OK;
 }
@@ -164,7 +160,6 @@ static cohort_status must_not_follow(cohort_future *future, void *arg)
 
 static cohort_status must_not_run_index(size_t index, void *arg)
 {
-    (void)index;
     return must_not_run(arg);
 }
 
@@ -460,7 +455,6 @@ static cohort_scope *lost_scope;
 
 static cohort_status disk_is_full(void *arg)
 {
-    (void)arg;
     cohort_yield();
     return cohort_fail(COHORT_ERR_FAILED, "disk is full");
 }

@@ -214,7 +214,6 @@ static cohort_status tell_others(void *arg)
 
 static cohort_status fail_alone(void *arg)
 {
-    (void)arg;
     return cohort_fail(COHORT_ERR_GONE, "alone");
 }
 

@@ -291,7 +291,6 @@ static cohort_status call_blocking(void *arg)
 
 static cohort_status block_without(void *arg)
 {
-    (void)arg;
     CHECK(!cohort_task_local_get(key) && !cohort_task_local_get(other));
     return COHORT_OK;
 }
@@ -353,7 +352,6 @@ static cohort_status fork_with_value(void *arg)
 
 static void fork_away(void *value)
 {
-    (void)value;
     pid_t child = fork();
     if (child > 0)
         check_child(child);

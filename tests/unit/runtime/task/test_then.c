@@ -141,7 +141,6 @@ int __wrap_pthread_join(pthread_t thread, void **ret_result)
 static cohort_status make_source(void *arg)
 {
     static char value;
-    (void)arg;
     late_source = cohort_future_of_value(&value);
     return COHORT_OK;
 }

@@ -32,7 +32,6 @@ static _Unwind_Reason_Code look_beyond(int version, _Unwind_Action actions,
                                        struct _Unwind_Exception *exception,
                                        struct _Unwind_Context *context)
 {
-    (void)version, (void)actions, (void)exception_class, (void)exception, (void)context;
     looks_beyond = true;
     return _URC_CONTINUE_UNWIND;
 }

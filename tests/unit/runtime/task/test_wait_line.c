@@ -71,7 +71,6 @@ static void run(cohort_task_function *function)
 
 static cohort_status nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
@@ -107,7 +106,6 @@ static cohort_status promised(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     uint64_t before = cohort__clock_cycles();
     cohort_future *task = cohort_async(awaits, cohort_future_ref(future));
@@ -137,7 +135,6 @@ static cohort_status others(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     cohort_future *first = cohort_async(awaits, future);
     let_suspend();
@@ -180,7 +177,6 @@ static cohort_status scoped(void *arg)
     cohort_promise *promises[2];
     cohort_future *futures[2];
     cohort_scope *scope;
-    (void)arg;
     for (int i = 0; i < 2; i++)
         CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
@@ -214,7 +210,6 @@ static cohort_status waited(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     cohort_future *task = cohort_async(waits, future);
     let_suspend();
@@ -245,7 +240,6 @@ static cohort_status looks_while_others_yield(void *arg)
 static cohort_status yields(void *arg)
 {
     bool has_looked = false;
-    (void)arg;
     cohort_future *task = cohort_async(looks_while_others_yield, &has_looked);
     cohort_yield();
     CHECK(has_looked);
@@ -260,7 +254,6 @@ TEST(yield)
 
 static cohort_status only_runs(void *arg)
 {
-    (void)arg;
     CHECK_INT(cohort_await(cohort_async(nothing, NULL)), COHORT_OK);
     CHECK_INT(cohort_await(cohort_future_of_value(NULL)), COHORT_OK);
     CHECK_INT(read_lines()->num, 0);
@@ -286,7 +279,6 @@ static cohort_status mutexes(void *arg)
     enum { NUM = 3 };
     cohort_mutex *mutex;
     cohort_future *tasks[NUM];
-    (void)arg;
     CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
     CHECK_INT(cohort_mutex_lock(mutex, COHORT_NO_LIMIT), COHORT_OK);
     uintptr_t before = cohort__wait_line_self();
@@ -355,7 +347,6 @@ static cohort_status awaits_signal(void *arg)
 static cohort_status latches(void *arg)
 {
     cohort_latch *latch;
-    (void)arg;
     CHECK_INT(cohort_latch_create(1, &latch), COHORT_OK);
     cohort_future *task = cohort_async(counts_down, latch);
     let_suspend();
@@ -382,7 +373,6 @@ static cohort_status sync_objects(void *arg)
     cohort_local_barrier *barrier;
     cohort_queue *queue;
     cohort_condition *condition;
-    (void)arg;
     CHECK_INT(cohort_semaphore_create(0, &semaphore), COHORT_OK);
     CHECK_INT(cohort_local_barrier_create(2, &barrier), COHORT_OK);
     CHECK_INT(cohort_queue_create(1, &queue), COHORT_OK);
@@ -432,7 +422,6 @@ static cohort_status in_place(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     cohort_future *task = cohort_async(awaits_two_in_place, future);
     let_suspend();
@@ -457,7 +446,6 @@ static cohort_status on_reserve(void *arg)
     enum { NUM = 3 };
     cohort_promise *promises[NUM];
     cohort_future *tasks[NUM];
-    (void)arg;
     take_no_more_stacks();
     for (int i = 0; i < NUM; i++) {
         cohort_future *future;
@@ -519,7 +507,6 @@ static void outside(void *(*wait)(void *))
 
 static cohort_status threads(void *arg)
 {
-    (void)arg;
     outside(await_outside);
     outside(wait_outside);
     return COHORT_OK;

@@ -37,7 +37,6 @@ static bool has_room_for(size_t stack_bytes)
 
 static cohort_status do_nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 

@@ -30,13 +30,11 @@ static void rings(void *context)
 
 static void message(void *context, const void *data, size_t bytes)
 {
-    (void)data, (void)bytes;
     ((struct story *)context)->num_messages++;
 }
 
 static void ended(void *context, cohort_status status)
 {
-    (void)context, (void)status;
 }
 
 static void begin(struct story *story)

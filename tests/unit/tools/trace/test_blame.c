@@ -100,7 +100,6 @@ static struct sums sums;
 
 static void note(void *context, const struct blame *blame)
 {
-    (void)context;
     by[blame->kind] += blame->ns;
     if (blame->kind == BLAME_TASK)
         made[model.tasks[blame->task].rank] += blame->ns;

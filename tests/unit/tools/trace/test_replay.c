@@ -12,7 +12,6 @@ static bool is_over;     /* its generation */
 
 static void tell(void *context, const struct event *event, const struct seen *seen)
 {
-    (void)context, (void)event;
     last = *seen;
     depth = seen->thread->stack.num;
     is_over = seen->generation && replay_is_over(seen->generation);
