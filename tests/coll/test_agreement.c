@@ -206,14 +206,12 @@ static void run(const char *name, cohort_comm_options options, uint32_t num_loca
 {
     struct cluster *cluster = cluster_create(options.num_sites, num_localities, 0);
     options.stall_after = 10000000;
-    cohort_status status = sites_run(&(struct sites){
-        .name = name,
-        .options = options,
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = site,
-        .arg = arg,
-    });
+    cohort_status status = cluster_sites(cluster, (struct sites){
+                                                      .name = name,
+                                                      .options = options,
+                                                      .run = site,
+                                                      .arg = arg,
+                                                  });
     if (status)
         test_failed(__FILE__, __LINE__, "%s: %u sites in %u localities: %s", name,
                     options.num_sites, num_localities, cohort_error_message());
@@ -421,14 +419,13 @@ static cohort_status some_gathers(cohort_comm *comm, void *arg)
 static uint64_t count_messages(cohort_comm_options options)
 {
     struct cost cost = {.cluster = cluster_create(0, options.num_sites, 0)};
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "cost",
-                  .options = options,
-                  .create = cluster_create_comm,
-                  .context = cost.cluster,
-                  .run = some_gathers,
-                  .arg = &cost,
-              }),
+    CHECK_INT(cluster_sites(cost.cluster,
+                            (struct sites){
+                                .name = "cost",
+                                .options = options,
+                                .run = some_gathers,
+                                .arg = &cost,
+                            }),
               COHORT_OK);
     cluster_destroy(cost.cluster);
     return cost.num_messages;
@@ -606,23 +603,18 @@ TEST(one_dies)
     for (uint32_t num_sites = 2; num_sites <= 7; num_sites++)
         for (uint32_t tree = 0; tree < 2; tree++) {
             struct death death = {.cluster = cluster_create(num_sites, num_sites, 0)};
-            cohort_status status = sites_run(&(struct sites){
-                .name = "one dies",
-                .options = {.num_sites = num_sites,
-                            .arity = 2,
-                            .flat_fallback_threshold = tree ? COHORT_FORCE_TREE : 1024,
-                            .check_asymmetric = true},
-                .create = cluster_create_comm,
-                .context = death.cluster,
-                .run = one_dies,
-                .arg = &death,
-            });
+            cohort_status status = cluster_sites(
+                death.cluster,
+                (struct sites){
+                    .name = "one dies",
+                    .options = {.num_sites = num_sites,
+                                .arity = 2,
+                                .flat_fallback_threshold = tree ? COHORT_FORCE_TREE : 1024,
+                                .check_asymmetric = true},
+                    .run = one_dies,
+                    .arg = &death,
+                });
             CHECK_INT(status, COHORT_OK);
             cluster_abandon(death.cluster);
         }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

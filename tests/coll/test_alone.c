@@ -10,8 +10,14 @@
 
 enum { REPEATS = 3, LONGEST = 513 }; /* elements; of more than 512 the bytes are too many */
 
+static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    CHECK_INT(sites_run(&(struct sites){.name = name, .options = {.num_sites = 1}, .run = site}),
+              COHORT_OK);
+}
+
 /* Two calls after the first one are known. Generations are left out between them. */
-static cohort_status each_kind(cohort_comm *comm, void *arg)
+TEST_SITE(each_kind, run("each-kind", site))
 {
     static const size_t counts[] = {1, 2, 512, LONGEST};
     uint64_t generation = 0;
@@ -24,11 +30,10 @@ static cohort_status each_kind(cohort_comm *comm, void *arg)
                                     (struct exercise_options){0});
                 CHECK_INT(exercise_end(&exercise), COHORT_OK);
             }
-    return COHORT_OK;
 }
 
 /* Of elements of each size OUT is written as far as its block goes, and no further. */
-static cohort_status each_size(cohort_comm *comm, void *arg)
+TEST_SITE(each_size, run("each-size", site))
 {
     static const cohort_datatype types[] = {COHORT_INT8, COHORT_INT16, COHORT_FLOAT, COHORT_DOUBLE,
                                             COHORT_DOUBLE_COMPLEX};
@@ -44,7 +49,6 @@ static cohort_status each_size(cohort_comm *comm, void *arg)
                       COHORT_OK);
             CHECK(memcmp(out, wanted, sizeof(out)) == 0);
         }
-    return COHORT_OK;
 }
 
 static cohort_future *all_reduce(cohort_comm *comm, double *in, double *out, uint64_t generation)
@@ -53,7 +57,7 @@ static cohort_future *all_reduce(cohort_comm *comm, double *in, double *out, uin
 }
 
 /* Nothing is left of a known call: the endpoint is idle, and no generation can be used again. */
-static cohort_status leaves_nothing(cohort_comm *comm, void *arg)
+TEST_SITE(leaves_nothing, run("leaves-nothing", site))
 {
     double in = 5, out = 0;
     for (uint64_t generation = 1; generation <= 200; generation++) {
@@ -67,10 +71,9 @@ static cohort_status leaves_nothing(cohort_comm *comm, void *arg)
     CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 200)), COHORT_ERR_GENERATION);
     CHECK_INT(cohort_await(all_reduce(comm, &in, &in, 201)), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(all_reduce(comm, &in, NULL, 202)), COHORT_ERR_BAD_PARAMETER);
-    return COHORT_OK;
 }
 
-static cohort_status revoked(cohort_comm *comm, void *arg)
+TEST_SITE(revoked, run("revoked", site))
 {
     double in = 5, out = 0;
     for (uint64_t generation = 1; generation <= 3; generation++)
@@ -79,11 +82,10 @@ static cohort_status revoked(cohort_comm *comm, void *arg)
     out = 0;
     CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 4)), COHORT_ERR_REVOKED);
     CHECK(out == 0);
-    return COHORT_OK;
 }
 
 /* A known call that was taken back before it was made is refused, and the one after it is not. */
-static cohort_status cancelled(cohort_comm *comm, void *arg)
+TEST_SITE(cancelled, run("cancelled", site))
 {
     double in = 5, out = 0;
     for (uint64_t generation = 1; generation <= 3; generation++)
@@ -100,7 +102,6 @@ static cohort_status cancelled(cohort_comm *comm, void *arg)
     CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 8)), COHORT_OK); /* 7 is left out */
     CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 9)), COHORT_OK);
     CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
-    return COHORT_OK;
 }
 
 static uint64_t num_begun, num_ended;
@@ -116,7 +117,7 @@ static void end(const cohort_hook_call *call, cohort_status status, uint64_t beg
 }
 
 /* Last, since hooks stay. */
-static cohort_status hooked(cohort_comm *comm, void *arg)
+TEST_SITE(hooked, run("hooked", site))
 {
     const cohort_hooks hooks = {.begin = begin, .end = end};
     double in = 5, out = 0;
@@ -125,43 +126,6 @@ static cohort_status hooked(cohort_comm *comm, void *arg)
     for (uint64_t generation = 2; generation <= 4; generation++)
         CHECK_INT(cohort_await(all_reduce(comm, &in, &out, generation)), COHORT_OK);
     CHECK(num_begun == 3 && num_ended == 3);
-    return COHORT_OK;
-}
-
-static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
-{
-    CHECK_INT(sites_run(&(struct sites){.name = name, .options = {.num_sites = 1}, .run = site}),
-              COHORT_OK);
-}
-
-TEST(each_kind)
-{
-    run("each-kind", each_kind);
-}
-
-TEST(each_size)
-{
-    run("each-size", each_size);
-}
-
-TEST(leaves_nothing)
-{
-    run("leaves-nothing", leaves_nothing);
-}
-
-TEST(revoked)
-{
-    run("revoked", revoked);
-}
-
-TEST(cancelled)
-{
-    run("cancelled", cancelled);
-}
-
-TEST(hooked)
-{
-    run("hooked", hooked);
 }
 
 int main(int argc, char **argv)

@@ -125,8 +125,3 @@ TEST(announced_late)
     CHECK_INT(cohort_await(cohort_when_all(sites, 2)), COHORT_OK);
     cluster_destroy(cluster);
 }
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
-}

@@ -55,7 +55,7 @@ static cohort_future *all_gatherv(cohort_comm *comm, const size_t *counts,
 }
 
 /* All sites make the same mistake. */
-static cohort_status wrong_blocks(cohort_comm *comm, void *arg)
+TEST_SITE(wrong_blocks, run("wrong-blocks", site))
 {
     const size_t two[N] = {2, 2, 2}, overlapping[N] = {0, 4, 5}, huge[N] = {1, SIZE_MAX / 2, 1};
     const size_t half[N] = {1, PTRDIFF_MAX / 4, 1}, far[N] = {0, SIZE_MAX / 4, 1};
@@ -82,16 +82,10 @@ static cohort_status wrong_blocks(cohort_comm *comm, void *arg)
                   cohort_all_to_allv(comm, NULL, none, NULL, NULL, none, NULL, COHORT_INT32, 10)),
               COHORT_OK);
     check_usable(comm, 11);
-    return COHORT_OK;
-}
-
-TEST(wrong_blocks)
-{
-    run("wrong-blocks", wrong_blocks);
 }
 
 /* One site makes the mistake. The sites that depend on it are told. */
-static cohort_status wrong_at_root(cohort_comm *comm, void *arg)
+TEST_SITE(wrong_at_root, run("wrong-at-root", site))
 {
     bool is_root = cohort_comm_this_site(comm) == 0;
     const size_t counts[N] = {1, 2, 3}, same[N] = {0, 0, 0};
@@ -116,16 +110,10 @@ static cohort_status wrong_at_root(cohort_comm *comm, void *arg)
     check_fails(cohort_all_reduce(comm, in, out, 1, sizeof(double), COHORT_SUM, 5),
                 COHORT_ERR_BAD_PARAMETER, "8 is no datatype; cohort_datatype_of_bytes");
     check_usable(comm, 6);
-    return COHORT_OK;
-}
-
-TEST(wrong_at_root)
-{
-    run("wrong-at-root", wrong_at_root);
 }
 
 /* Sizes that only two sites know. */
-static cohort_status other_sizes(cohort_comm *comm, void *arg)
+TEST_SITE(other_sizes, run("other-sizes", site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     size_t from[N] = {1, 1, 1}, to[N] = {1, 1, 1};
@@ -143,15 +131,9 @@ static cohort_status other_sizes(cohort_comm *comm, void *arg)
     CHECK_FAILS(status, COHORT_ERR_MISMATCH, "site 2 called all_gatherv (");
     CHECK_CONTAINS(cohort_error_message(), "of int32, counts #");
     check_usable(comm, 4);
-    return COHORT_OK;
 }
 
-TEST(other_sizes)
-{
-    run("other-sizes", other_sizes);
-}
-
-static cohort_status wrong_neighbours(cohort_comm *comm, void *arg)
+TEST_SITE(wrong_neighbours, run("wrong-neighbours", site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in[4] = {0}, out[4];
@@ -169,15 +151,9 @@ static cohort_status wrong_neighbours(cohort_comm *comm, void *arg)
     CHECK_INT(cohort_await(cohort_exchange(comm, in, NULL, 0, out, NULL, 0, COHORT_INT32, 3)),
               COHORT_OK);
     check_usable(comm, 4);
-    return COHORT_OK;
 }
 
-TEST(wrong_neighbours)
-{
-    run("wrong-neighbours", wrong_neighbours);
-}
-
-static cohort_status wrong_place(cohort_comm *comm, void *arg)
+TEST_SITE(wrong_place, run("wrong-place", site))
 {
     int32_t data[8] = {0};
     check_fails(cohort_shift(comm, COHORT_IN_PLACE, data, 1, COHORT_INT32, 1, 1),
@@ -194,12 +170,6 @@ static cohort_status wrong_place(cohort_comm *comm, void *arg)
               COHORT_OK);
     CHECK_INT(data[0], N);
     check_usable(comm, 6);
-    return COHORT_OK;
-}
-
-TEST(wrong_place)
-{
-    run("wrong-place", wrong_place);
 }
 
 /* IN and OUT overlap in part: found out each time, also where the same call was right before. */
@@ -243,7 +213,7 @@ TEST(overlapping)
 /* Options ---------------------------------------------------------------------------------------
  */
 
-static cohort_status wrong_options(cohort_comm *comm, void *arg)
+TEST_SITE(wrong_options, run("wrong-options", site))
 {
     int32_t in[N] = {0}, out[N];
     const uint32_t outside = N;
@@ -275,12 +245,6 @@ static cohort_status wrong_options(cohort_comm *comm, void *arg)
     check_fails(cohort_all_gather(comm, in, out, 1, COHORT_INT32, 7), COHORT_ERR_BAD_PARAMETER,
                 "the algorithm hypercube of all_gather is not possible here: ");
     check_usable(comm, 8);
-    return COHORT_OK;
-}
-
-TEST(wrong_options)
-{
-    run("wrong-options", wrong_options);
 }
 
 /* Sites that exchange no message with site 2 may not notice the difference. */
@@ -294,7 +258,7 @@ static void check_mismatch(bool meets, cohort_future *future, const char *what, 
 }
 
 /* Site 2's call has other options. */
-static cohort_status other_options(cohort_comm *comm, void *arg)
+TEST_SITE(other_options, run("other-options", site))
 {
     uint32_t me = cohort_comm_this_site(comm), root = me == 2 ? 2 : 1;
     int32_t in[N] = {0}, out[N];
@@ -317,16 +281,10 @@ static cohort_status other_options(cohort_comm *comm, void *arg)
     CHECK_INT(cohort_await(cohort_shift(comm, in, out, 1, COHORT_INT32, me == 2 ? -4 : 2, 5)),
               COHORT_OK); /* the same modulo the number of sites */
     check_usable(comm, 6);
-    return COHORT_OK;
-}
-
-TEST(other_options)
-{
-    run("other-options", other_options);
 }
 
 /* If the call fails, the futures of its rows fail too. */
-static cohort_status failing_rows(cohort_comm *comm, void *arg)
+TEST_SITE(failing_rows, run("failing-rows", site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in[N] = {0}, out[2 * N];
@@ -349,12 +307,6 @@ static cohort_status failing_rows(cohort_comm *comm, void *arg)
         CHECK(status == COHORT_OK || status == COHORT_ERR_MISMATCH);
     }
     check_usable(comm, 3);
-    return COHORT_OK;
-}
-
-TEST(failing_rows)
-{
-    run("failing-rows", failing_rows);
 }
 
 /* A row's future is ready before the rows of late sites have arrived. */

@@ -49,17 +49,11 @@ static cohort_status disagree(cohort_comm *comm, void *arg)
 TEST(asked_late)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(sites_run(&(struct sites){.name = "asked-late",
-                                        .options = {.num_sites = 2, .stall_after = 1000},
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = disagree}),
-              COHORT_OK);
+    CHECK_INT(
+        cluster_sites(cluster, (struct sites){.name = "asked-late",
+                                              .options = {.num_sites = 2, .stall_after = 1000},
+                                              .run = disagree}),
+        COHORT_OK);
     CHECK(atomic_load(&is_answered));
     cluster_destroy(cluster);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

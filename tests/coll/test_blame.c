@@ -37,14 +37,13 @@ static void play(cohort_status (*run)(cohort_comm *comm, void *arg))
 {
     struct cluster *cluster = cluster_create(1, NUM_SITES, 0);
     struct scene scene = {cluster, false};
-    cohort_status status = sites_run(&(struct sites){
-        .name = "blame",
-        .options = {.num_sites = NUM_SITES, .stall_after = 10000000},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = run,
-        .arg = &scene,
-    });
+    cohort_status status =
+        cluster_sites(cluster, (struct sites){
+                                   .name = "blame",
+                                   .options = {.num_sites = NUM_SITES, .stall_after = 10000000},
+                                   .run = run,
+                                   .arg = &scene,
+                               });
     CHECK_INT(status, COHORT_OK);
     cluster_abandon(cluster);
 }
@@ -118,9 +117,4 @@ static cohort_status hear_of_both(cohort_comm *comm, void *arg)
 TEST(second_death)
 {
     play(hear_of_both);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

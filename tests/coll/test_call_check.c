@@ -272,23 +272,23 @@ TEST(random)
         struct terms terms = {.seed = 1000 + seed, .has_budget = budget > 0};
         struct cluster *cluster =
             cluster_create(seed, cohort__random_below(&random, 3) ? NUM_LOCALITIES : 1, 0);
-        cohort_status status = sites_run(&(struct sites){
-            .name = "check",
-            .options = {.num_sites = NUM_SITES,
-                        .root_site = (uint32_t)cohort__random_below(&random, NUM_SITES),
-                        .arity = 2 + (uint32_t)cohort__random_below(&random, 3),
-                        .flat_fallback_threshold =
-                            cohort__random_below(&random, 2) ? COHORT_FORCE_TREE : 0,
-                        .algorithms = cohort__random_below(&random, 3)
-                                          ? NULL
-                                          : "all_reduce=ring,gather=binomial",
-                        .reproducible = cohort__random_below(&random, 3) == 0,
-                        .memory_budget = budget},
-            .create = cluster_create_comm,
-            .context = cluster,
-            .run = calls,
-            .arg = &terms,
-        });
+        cohort_status status = cluster_sites(
+            cluster,
+            (struct sites){
+                .name = "check",
+                .options = {.num_sites = NUM_SITES,
+                            .root_site = (uint32_t)cohort__random_below(&random, NUM_SITES),
+                            .arity = 2 + (uint32_t)cohort__random_below(&random, 3),
+                            .flat_fallback_threshold =
+                                cohort__random_below(&random, 2) ? COHORT_FORCE_TREE : 0,
+                            .algorithms = cohort__random_below(&random, 3)
+                                              ? NULL
+                                              : "all_reduce=ring,gather=binomial",
+                            .reproducible = cohort__random_below(&random, 3) == 0,
+                            .memory_budget = budget},
+                .run = calls,
+                .arg = &terms,
+            });
         CHECK_INT(status, COHORT_OK);
         cluster_destroy(cluster);
     }
@@ -330,16 +330,8 @@ static cohort_status ask(cohort_comm *comm, void *arg)
 TEST(wrong)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
-    CHECK_INT(sites_run(&(struct sites){.name = "ask",
-                                        .options = {.num_sites = 2},
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = ask}),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){.name = "ask", .options = {.num_sites = 2}, .run = ask}),
               COHORT_OK);
     cluster_destroy(cluster);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -49,7 +49,7 @@ static cohort_layout *repeat(size_t count, size_t stride, const cohort_layout *i
 }
 
 /* Each site has a column of the root's matrix, as a row, or as a column of its own. */
-static cohort_status columns(cohort_comm *comm, void *arg)
+TEST_SITE(columns, run_all(SITES, site))
 {
     const uint32_t me = cohort_comm_this_site(comm);
     int32_t matrix[ROWS][SITES], mine[ROWS][2];
@@ -97,17 +97,11 @@ static cohort_status columns(cohort_comm *comm, void *arg)
     cohort_layout_unref(all);
     cohort_layout_unref(even);
     cohort_layout_unref(odd);
-    return COHORT_OK;
-}
-
-TEST(columns)
-{
-    run_all(SITES, columns);
 }
 
 /* Blocks of different sizes, each of which the root puts down in a way of its own. The layouts are
  * given back before the call has ended, and the data is more than one goes with a message. */
-static cohort_status parts(cohort_comm *comm, void *arg)
+TEST_SITE(parts, run_all(3, site))
 {
     enum { FIRST = 1500, ALL = FIRST * (1 + 2 + 3) };
     const uint32_t me = cohort_comm_this_site(comm);
@@ -156,12 +150,6 @@ static cohort_status parts(cohort_comm *comm, void *arg)
             num_written += array[i] == -1;
         CHECK_INT(num_written, me == 0 ? 2 * ALL + 1 : 0);
     }
-    return COHORT_OK;
-}
-
-TEST(parts)
-{
-    run_all(3, parts);
 }
 
 /* Of site 1 the call is wrong. All are told, if they have something to do with it. */
@@ -311,7 +299,7 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
 }
 
 /* The same bytes as before, of other elements, which makes other places of them. */
-static cohort_status other_elements(cohort_comm *comm, void *arg)
+TEST_SITE(other_elements, run_all(2, site))
 {
     const size_t of_4[2] = {10, 10}, of_8[2] = {5, 5};
     cohort_layout *steps = vector(100, 1, 2);
@@ -326,12 +314,6 @@ static cohort_status other_elements(cohort_comm *comm, void *arg)
         COHORT_ERR_BAD_PARAMETER, "OUT (bytes 0 to 8) and of IN (0 to 8) overlap");
     cohort_layout_unref(steps);
     free(memory);
-    return COHORT_OK;
-}
-
-TEST(other_elements)
-{
-    run_all(2, other_elements);
 }
 
 TEST(wrong)
@@ -340,7 +322,7 @@ TEST(wrong)
 }
 
 /* Only the datatype and the number are compared. */
-static cohort_status differs(cohort_comm *comm, void *arg)
+TEST_SITE(differs, run_all(2, site))
 {
     bool is_root = cohort_comm_this_site(comm) == 0;
     struct scene scene;
@@ -369,12 +351,6 @@ static cohort_status differs(cohort_comm *comm, void *arg)
     cohort_layout_unref(few);
     cohort_layout_unref(pairs);
     scene_fini(&scene);
-    return COHORT_OK;
-}
-
-TEST(differs)
-{
-    run_all(2, differs);
 }
 
 /* What is packed counts. */
@@ -398,7 +374,7 @@ TEST(budget)
 }
 
 /* Numbers that no memory has room for, and no datatype. */
-static cohort_status huge(cohort_comm *comm, void *arg)
+TEST_SITE(huge, run_all(2, site))
 {
     const cohort_status bad = COHORT_ERR_BAD_PARAMETER;
     const bool is_root = cohort_comm_this_site(comm) == 0;
@@ -440,15 +416,4 @@ static cohort_status huge(cohort_comm *comm, void *arg)
     cohort_layout_unref(steps);
     cohort_layout_unref(first);
     cohort_layout_unref(far);
-    return COHORT_OK;
-}
-
-TEST(huge)
-{
-    run_all(2, huge);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

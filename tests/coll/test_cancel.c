@@ -164,14 +164,9 @@ TEST(left_by_all)
         bool is_lowest = false;
         for (uint32_t looks = 0; !is_lowest; looks++) {
             cohort_comm *comms[SITES];
-            cohort_future *made[SITES];
             char name[24];
             snprintf(name, sizeof(name), "left %u %u", round, looks);
-            for (uint32_t site = 0; site < SITES; site++)
-                made[site] = cluster_create_comm(
-                    cluster, &comms[site], name,
-                    &(cohort_comm_options){.num_sites = SITES, .this_site = site});
-            CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+            cluster_create_comms(cluster, comms, name, (cohort_comm_options){.num_sites = SITES});
             is_lowest = comms[0]->group->membership->number < LOCALITIES;
             if (is_lowest)
                 CHECK_INT(cohort_comm_cancel(comms[round % SITES], 1), COHORT_OK);
@@ -304,11 +299,9 @@ TEST(at_once)
     for (uint32_t round = 0; round < 50; round++) {
         char name[20];
         snprintf(name, sizeof(name), "at once %u", round);
-        CHECK_INT(sites_run(&(struct sites){.name = name,
-                                            .options = {.num_sites = 4 * SITES},
-                                            .create = cluster_create_comm,
-                                            .context = cluster,
-                                            .run = cancel_at_once}),
+        CHECK_INT(cluster_sites(cluster, (struct sites){.name = name,
+                                                        .options = {.num_sites = 4 * SITES},
+                                                        .run = cancel_at_once}),
                   COHORT_OK);
     }
     cluster_destroy(cluster);
@@ -702,9 +695,4 @@ TEST(wrong)
                "cohort_comm_cancel: communicator \"row\", site 1: there is no generation 0");
     CHECK_INT(cohort_comm_cancel(row->comms[1], COHORT_AUTO_GENERATION), COHORT_ERR_BAD_PARAMETER);
     row_destroy(row);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -31,11 +31,8 @@ static void play(uint64_t seed, uint32_t victim, uint32_t asker, uint32_t num_me
     int64_t in = 1, out[SITES];
     struct cluster *cluster = cluster_create(seed, LOCALITIES, 0);
     cluster_place(cluster, CLUSTER_BLOCKS);
-    for (uint32_t site = 0; site < SITES; site++)
-        futures[site] = cluster_create_comm(
-            cluster, &comms[site], "row",
-            &(cohort_comm_options){.num_sites = SITES, .this_site = site, .stall_after = 50000000});
-    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+    cluster_create_comms(cluster, comms, "row",
+                         (cohort_comm_options){.num_sites = SITES, .stall_after = 50000000});
     for (uint32_t site = 0; site < SITES - 1; site++)
         futures[site] =
             cohort_all_reduce(comms[site], &in, &out[site], 1, COHORT_INT64, COHORT_SUM, 1);
@@ -66,9 +63,4 @@ TEST(deaths)
             for (uint32_t asker = 0; asker < SITES; asker += 2)
                 for (uint32_t num = 0; num <= MOST_MESSAGES; num++)
                     play(seed, victim, asker, num);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -358,7 +358,7 @@ int main(int argc, char **argv)
         num_games = left < GAMES_A_START ? left : GAMES_A_START;
         CHECK((size_t)argc < sizeof(args) / sizeof(args[0]));
         memcpy(args, argv, (size_t)argc * sizeof(args[0]));
-        status = cluster_test(argc, args, NUM_WORKERS);
+        status = cluster_test(argc, args, 1);
         first += num_games;
     }
     return status;

@@ -173,14 +173,12 @@ static void run_traffic(uint32_t num_localities, uint32_t num_sites, size_t budg
                         struct traffic traffic)
 {
     struct cluster *cluster = cluster_create(traffic.seed, num_localities, budget);
-    cohort_status status = sites_run(&(struct sites){
-        .name = "channels",
-        .options = {.num_sites = num_sites},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = exchange,
-        .arg = &traffic,
-    });
+    cohort_status status = cluster_sites(cluster, (struct sites){
+                                                      .name = "channels",
+                                                      .options = {.num_sites = num_sites},
+                                                      .run = exchange,
+                                                      .arg = &traffic,
+                                                  });
     if (status)
         test_failed(__FILE__, __LINE__, "seed %" PRIu64 ": %s", traffic.seed,
                     cohort_error_message());
@@ -213,12 +211,8 @@ struct pair {
 static struct pair pair_create(uint64_t seed, uint32_t num_localities)
 {
     struct pair pair = {.cluster = cluster_create(seed, num_localities, 0)};
-    cohort_future *made[2];
-    for (uint32_t site = 0; site < 2; site++)
-        made[site] = cluster_create_comm(
-            pair.cluster, &pair.comms[site], "pair",
-            &(cohort_comm_options){.num_sites = 2, .this_site = site, .stall_after = 20000000});
-    CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+    cluster_create_comms(pair.cluster, pair.comms, "pair",
+                         (cohort_comm_options){.num_sites = 2, .stall_after = 20000000});
     return pair;
 }
 
@@ -604,18 +598,11 @@ TEST(flood)
     for (size_t i = 0; i < sizeof(flooded) / sizeof(flooded[0]); i++) {
         size_t bytes = flooded[i];
         struct cluster *cluster = cluster_create(1, 2, FLOOD_BUDGET);
-        CHECK_INT(sites_run(&(struct sites){.name = "flood",
-                                            .options = {.num_sites = 2},
-                                            .create = cluster_create_comm,
-                                            .context = cluster,
-                                            .run = flood,
-                                            .arg = &bytes}),
+        CHECK_INT(cluster_sites(cluster, (struct sites){.name = "flood",
+                                                        .options = {.num_sites = 2},
+                                                        .run = flood,
+                                                        .arg = &bytes}),
                   COHORT_OK);
         cluster_destroy(cluster);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -167,14 +167,13 @@ TEST(random)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct cluster *cluster = cluster_create(seed, 1 + seed % 3, 0);
-        CHECK_INT(sites_run(&(struct sites){
-                      .name = "any",
-                      .options = {.num_sites = NUM_SITES},
-                      .create = cluster_create_comm,
-                      .context = cluster,
-                      .run = play,
-                      .arg = &seed,
-                  }),
+        CHECK_INT(cluster_sites(cluster,
+                                (struct sites){
+                                    .name = "any",
+                                    .options = {.num_sites = NUM_SITES},
+                                    .run = play,
+                                    .arg = &seed,
+                                }),
                   COHORT_OK);
         cluster_destroy(cluster);
     }
@@ -190,12 +189,8 @@ struct trio {
 static struct trio trio_create(uint32_t num_localities)
 {
     struct trio trio = {.cluster = cluster_create(1, num_localities, 0)};
-    cohort_future *made[3];
-    for (uint32_t site = 0; site < 3; site++)
-        made[site] = cluster_create_comm(
-            trio.cluster, &trio.comms[site], "trio",
-            &(cohort_comm_options){.num_sites = 3, .this_site = site, .stall_after = 20000000});
-    CHECK_INT(cohort_await(cohort_when_all(made, 3)), COHORT_OK);
+    cluster_create_comms(trio.cluster, trio.comms, "trio",
+                         (cohort_comm_options){.num_sites = 3, .stall_after = 20000000});
     return trio;
 }
 
@@ -498,9 +493,4 @@ TEST(acknowledged_rest)
     CHECK_INT(cohort_comm_acknowledge(trio.comms[1], 2), 2);
     check_fails_any(trio.comms[1], COHORT_ERR_GONE, "have left the communicator, or have died");
     end_without_dead(&trio);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

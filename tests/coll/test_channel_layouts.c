@@ -262,14 +262,13 @@ TEST(leaving)
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++) {
         cohort_future *left[4];
         struct cluster *cluster = cluster_create(1, num_localities, 0);
-        CHECK_INT(sites_run(&(struct sites){
-                      .name = "left",
-                      .options = {.num_sites = 2},
-                      .create = cluster_create_comm,
-                      .context = cluster,
-                      .run = leaving,
-                      .arg = left,
-                  }),
+        CHECK_INT(cluster_sites(cluster,
+                                (struct sites){
+                                    .name = "left",
+                                    .options = {.num_sites = 2},
+                                    .run = leaving,
+                                    .arg = left,
+                                }),
                   COHORT_OK);
         for (int i = 0; i < 4; i++) {
             cohort_status status = cohort_await(left[i]);
@@ -278,9 +277,4 @@ TEST(leaving)
         }
         cluster_destroy(cluster);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

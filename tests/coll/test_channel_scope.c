@@ -23,13 +23,9 @@ struct pair {
 static struct pair *pair_create(uint32_t num_localities)
 {
     struct pair *pair = calloc(1, sizeof(*pair));
-    cohort_future *made[2];
     CHECK(pair);
     pair->cluster = cluster_create(1, num_localities, 0);
-    for (uint32_t site = 0; site < 2; site++)
-        made[site] = cluster_create_comm(pair->cluster, &pair->comms[site], "pair",
-                                         &(cohort_comm_options){.num_sites = 2, .this_site = site});
-    CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+    cluster_create_comms(pair->cluster, pair->comms, "pair", (cohort_comm_options){.num_sites = 2});
     return pair;
 }
 
@@ -341,9 +337,4 @@ TEST(leaving)
         CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED);
         pair_destroy(race.pair);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -46,7 +46,15 @@ static void check(const unsigned char *bytes)
             test_failed(__FILE__, __LINE__, "byte %zu is wrong", place);
 }
 
-static cohort_status broadcast(cohort_comm *comm, void *arg)
+static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    cohort_status status =
+        sites_run(&(struct sites){.name = name, .options = {.num_sites = 2}, .run = site});
+    if (status)
+        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+}
+
+TEST_SITE(broadcast, run("broadcast", site))
 {
     bool is_root = cohort_comm_this_site(comm) == 0;
     unsigned char *bytes = is_root ? filled() : allocate();
@@ -56,11 +64,11 @@ static cohort_status broadcast(cohort_comm *comm, void *arg)
     if (!status)
         check(bytes);
     free(bytes);
-    return status;
+    CHECK_INT(status, COHORT_OK);
 }
 
 /* Site 1 sends all but one byte, and they are stored behind a gap. */
-static cohort_status gatherv(cohort_comm *comm, void *arg)
+TEST_SITE(gatherv, run("gatherv", site))
 {
     bool is_root = cohort_comm_this_site(comm) == 0;
     const size_t counts[2] = {1, count - 3}, displacements[2] = {count - 1, 0};
@@ -77,25 +85,7 @@ static cohort_status gatherv(cohort_comm *comm, void *arg)
     if (!status)
         check(bytes);
     free(bytes);
-    return status;
-}
-
-static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
-{
-    cohort_status status =
-        sites_run(&(struct sites){.name = name, .options = {.num_sites = 2}, .run = site});
-    if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
-}
-
-TEST(broadcast)
-{
-    run("broadcast", broadcast);
-}
-
-TEST(gatherv)
-{
-    run("gatherv", gatherv);
+    CHECK_INT(status, COHORT_OK);
 }
 
 int main(int argc, char **argv)

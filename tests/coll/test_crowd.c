@@ -52,13 +52,11 @@ static cohort_status meet_often(cohort_comm *comm, void *arg)
 static void run(uint32_t num_localities)
 {
     struct cluster *cluster = cluster_create(SEED, num_localities, 0);
-    cohort_status status = sites_run(&(struct sites){
-        .name = "crowd",
-        .options = {.num_sites = NUM_SITES},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = meet_often,
-    });
+    cohort_status status = cluster_sites(cluster, (struct sites){
+                                                      .name = "crowd",
+                                                      .options = {.num_sites = NUM_SITES},
+                                                      .run = meet_often,
+                                                  });
     if (status)
         test_failed(__FILE__, __LINE__, "%u localities: %s", num_localities,
                     cohort_error_message());
@@ -73,9 +71,4 @@ TEST(one_locality)
 TEST(two_localities)
 {
     run(2);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

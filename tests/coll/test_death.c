@@ -77,17 +77,16 @@ static void run(uint64_t seed, uint32_t threshold, size_t count, const char *alg
     if (algorithm)
         locate(cluster, seed);
     struct storm storm = {cluster, 2 + seed % 5, count, algorithm, 0, false};
-    cohort_status status = sites_run(&(struct sites){
-        .name = "storm",
-        .options = {.num_sites = NUM_SITES,
-                    .arity = 2,
-                    .flat_fallback_threshold = threshold,
-                    .stall_after = 100000000},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = until_it_fails,
-        .arg = &storm,
-    });
+    cohort_status status =
+        cluster_sites(cluster, (struct sites){
+                                   .name = "storm",
+                                   .options = {.num_sites = NUM_SITES,
+                                               .arity = 2,
+                                               .flat_fallback_threshold = threshold,
+                                               .stall_after = 100000000},
+                                   .run = until_it_fails,
+                                   .arg = &storm,
+                               });
     if (status)
         test_failed(__FILE__, __LINE__, "seed %llu: %s", (unsigned long long)seed,
                     cohort_error_message());
@@ -154,9 +153,4 @@ TEST(creation)
         CHECK_FAILS(status, COHORT_ERR_PEER_DIED, "locality");
         cluster_abandon(cluster);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

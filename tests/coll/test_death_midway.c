@@ -116,14 +116,14 @@ static void run(struct storm storm, uint64_t seed)
     storm.cluster = cluster_create(seed, NUM_LOCALITIES, 0);
     cluster_place(storm.cluster, storm.placement);
     cluster_locate(storm.cluster, positions);
-    cohort_status status = sites_run(&(struct sites){
-        .name = "storm",
-        .options = {.num_sites = NUM_SITES, .arity = 2, .stall_after = 100000000},
-        .create = cluster_create_comm,
-        .context = storm.cluster,
-        .run = until_it_fails,
-        .arg = &storm,
-    });
+    cohort_status status =
+        cluster_sites(storm.cluster,
+                      (struct sites){
+                          .name = "storm",
+                          .options = {.num_sites = NUM_SITES, .arity = 2, .stall_after = 100000000},
+                          .run = until_it_fails,
+                          .arg = &storm,
+                      });
     if (status)
         test_failed(__FILE__, __LINE__, "%s by %s, seed %llu: %s", exercise_name(storm.kind),
                     storm.algorithm, (unsigned long long)seed, cohort_error_message());
@@ -177,9 +177,4 @@ TEST(host)
 TEST(large)
 {
     run_all(false, 3000);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

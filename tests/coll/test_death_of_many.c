@@ -51,14 +51,9 @@ static struct cluster *create(uint64_t seed, cohort_comm *comms[][2], uint32_t n
 {
     struct cluster *cluster = cluster_create(seed, 2, 0);
     for (uint32_t i = 0; i < num; i++) {
-        cohort_future *made[2];
         char name[32];
         snprintf(name, sizeof(name), "communicator %u", i);
-        for (uint32_t site = 0; site < 2; site++)
-            made[site] =
-                cluster_create_comm(cluster, &comms[i][site], name,
-                                    &(cohort_comm_options){.num_sites = 2, .this_site = site});
-        CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+        cluster_create_comms(cluster, comms[i], name, (cohort_comm_options){.num_sites = 2});
     }
     return cluster;
 }
@@ -121,9 +116,4 @@ TEST(left_midway)
         cohort_yield();
     end(cluster, comms, 1);
     await_all(COHORT_ERR_CANCELLED);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

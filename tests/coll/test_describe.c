@@ -117,14 +117,12 @@ static void run(struct scene *scene, uint32_t root, cohort_status (*site)(cohort
         levels[i] = levels_of_hosts[scene->positions[i].host];
     cluster_name_levels(cluster, levels);
     cluster_place(cluster, scene->placement);
-    CHECK_INT(
-        sites_run(&(struct sites){.name = "c",
-                                  .options = {.num_sites = scene->num_sites, .root_site = root},
-                                  .create = cluster_create_comm,
-                                  .context = cluster,
-                                  .run = site,
-                                  .arg = scene}),
-        COHORT_OK);
+    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "c",
+                                                    .options = {.num_sites = scene->num_sites,
+                                                                .root_site = root},
+                                                    .run = site,
+                                                    .arg = scene}),
+              COHORT_OK);
     cluster_destroy(cluster);
     for (uint32_t i = 1; i < scene->num_sites; i++)
         CHECK_TEXT(scene->texts[i], scene->texts[0]);
@@ -213,9 +211,4 @@ TEST(misuse)
     struct scene scene = in_turn;
     run(&scene, 0, misuse);
     forget(&scene);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -58,7 +58,7 @@ static void check_usable(cohort_comm *comm, uint64_t generation)
     CHECK_INT(out, num_sites * (num_sites - 1) / 2);
 }
 
-static cohort_status wrong_length(cohort_comm *comm, void *arg)
+TEST_SITE(wrong_length, run_both("wrong-length", site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     int64_t in[64] = {0}, out[64];
@@ -68,15 +68,9 @@ static cohort_status wrong_length(cohort_comm *comm, void *arg)
     CHECK_CONTAINS(cohort_error_message(), "of 5 int64");
     CHECK_CONTAINS(cohort_error_message(), "of 3 int64");
     check_usable(comm, 2);
-    return COHORT_OK;
 }
 
-TEST(wrong_length)
-{
-    run_both("wrong-length", wrong_length);
-}
-
-static cohort_status wrong_generation(cohort_comm *comm, void *arg)
+TEST_SITE(wrong_generation, run_both("wrong-generation", site))
 {
     CHECK_FAILS(cohort_await(cohort_barrier(comm, 0)), COHORT_ERR_BAD_PARAMETER, "generation 0");
     CHECK_FAILS(cohort_await(cohort_barrier(comm, COHORT_AUTO_GENERATION)),
@@ -85,15 +79,9 @@ static cohort_status wrong_generation(cohort_comm *comm, void *arg)
     CHECK_FAILS(cohort_await(cohort_barrier(comm, 7)), COHORT_ERR_GENERATION,
                 "generation 7 is not above the last one, 7");
     check_usable(comm, 8);
-    return COHORT_OK;
 }
 
-TEST(wrong_generation)
-{
-    run_both("wrong-generation", wrong_generation);
-}
-
-static cohort_status wrong_role(cohort_comm *comm, void *arg)
+TEST_SITE(wrong_role, run_both("wrong-role", site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in = 1, out[64];
@@ -105,12 +93,6 @@ static cohort_status wrong_role(cohort_comm *comm, void *arg)
         CHECK_FAILS(status, COHORT_ERR_WRONG_ROLE, "site 3, cohort_gather_here");
     }
     check_usable(comm, 2);
-    return COHORT_OK;
-}
-
-TEST(wrong_role)
-{
-    run_both("wrong-role", wrong_role);
 }
 
 static cohort_status bad_arguments(cohort_comm *comm, void *arg)
@@ -149,7 +131,7 @@ static cohort_status fails(void *result, const void *left, const void *right, si
     return cohort_fail(COHORT_ERR_FAILED, "the user's operation doesn't like it");
 }
 
-static cohort_status failing_operation(cohort_comm *comm, void *arg)
+TEST_SITE(failing_operation, run_both("failing-operation", site))
 {
     cohort_op *op;
     CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = "fails",
@@ -161,12 +143,6 @@ static cohort_status failing_operation(cohort_comm *comm, void *arg)
                 COHORT_ERR_FAILED, "doesn't like it");
     cohort_op_unref(op);
     check_usable(comm, 2);
-    return COHORT_OK;
-}
-
-TEST(failing_operation)
-{
-    run_both("failing-operation", failing_operation);
 }
 
 TEST(creation)
@@ -271,7 +247,7 @@ static void run_in_time(const char *name, uint32_t num_sites,
     test_failed(__FILE__, __LINE__, "%s: %.3f s", name, slowest);
 }
 
-static cohort_status gather_against_broadcast(cohort_comm *comm, void *arg)
+TEST_SITE(gather_against_broadcast, run_in_time("gather-against-broadcast", 2, site))
 {
     double begin = now();
     int32_t in = 1, out[2];
@@ -283,15 +259,9 @@ static cohort_status gather_against_broadcast(cohort_comm *comm, void *arg)
     CHECK_CONTAINS(cohort_error_message(), "site 0 called gather");
     CHECK_CONTAINS(cohort_error_message(), "site 1 called broadcast");
     check_usable(comm, 2);
-    return COHORT_OK;
 }
 
-TEST(gather_against_broadcast)
-{
-    run_in_time("gather-against-broadcast", 2, gather_against_broadcast);
-}
-
-static cohort_status root_skips(cohort_comm *comm, void *arg)
+TEST_SITE(root_skips, run_in_time("root-skips", 3, site))
 {
     double begin = now();
     int32_t out = 0;
@@ -307,12 +277,6 @@ static cohort_status root_skips(cohort_comm *comm, void *arg)
         CHECK_INT(cohort_await(cohort_broadcast_from(comm, &out, 1, COHORT_INT32, 2)), COHORT_OK);
     }
     check_usable(comm, 3);
-    return COHORT_OK;
-}
-
-TEST(root_skips)
-{
-    run_in_time("root-skips", 3, root_skips);
 }
 
 /* Waits until the roll-call of COMM says that site 2 has been asked. Checks its line. */

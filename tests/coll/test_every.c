@@ -37,14 +37,12 @@ static void run(struct cluster *cluster, const char *name, cohort_comm_options o
 {
     static uint64_t number;
     struct round round = {count, number++};
-    cohort_status status = sites_run(&(struct sites){
-        .name = name,
-        .options = options,
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = every_kind,
-        .arg = &round,
-    });
+    cohort_status status = cluster_sites(cluster, (struct sites){
+                                                      .name = name,
+                                                      .options = options,
+                                                      .run = every_kind,
+                                                      .arg = &round,
+                                                  });
     if (status)
         test_failed(__FILE__, __LINE__, "%u sites, root %u, arity %u: %s", options.num_sites,
                     options.root_site, options.arity, cohort_error_message());
@@ -99,9 +97,4 @@ TEST(every_size)
         run(cluster, "flat", options, counts[i]);
         cluster_destroy(cluster);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -48,7 +48,7 @@ static void wait_for_at_most(uint32_t num)
 /* With one worker it is immediate. */
 static void check_groups(uint32_t num)
 {
-    if (NUM_WORKERS > 1)
+    if (cluster_num_workers() > 1)
         wait_for_at_most(num);
     CHECK_INT(atomic_load(&num_groups), num);
 }
@@ -123,12 +123,10 @@ static void run_rounds(uint32_t num_localities, cohort_status (*run)(cohort_comm
     struct cluster *cluster = cluster_create(1, num_localities, 0);
     uint32_t before = atomic_load(&num_groups); /* of clusters that have ended */
     for (uint32_t round = 0; round < test_rounds(num_rounds, num_rounds / 4); round++) {
-        CHECK_INT(sites_run(&(struct sites){.name = round % 3 ? "same" : "other",
-                                            .options = {.num_sites = NUM_SITES},
-                                            .create = cluster_create_comm,
-                                            .context = cluster,
-                                            .run = run,
-                                            .arg = &round}),
+        CHECK_INT(cluster_sites(cluster, (struct sites){.name = round % 3 ? "same" : "other",
+                                                        .options = {.num_sites = NUM_SITES},
+                                                        .run = run,
+                                                        .arg = &round}),
                   COHORT_OK);
         wait_for_at_most(before + most);
     }
@@ -176,7 +174,7 @@ TEST(split)
 
 int main(int argc, char **argv)
 {
-    int failed = cluster_test(argc, argv, NUM_WORKERS);
+    int failed = cluster_test(argc, argv, 1);
     CHECK(failed || atomic_load(&num_groups) == 0);
     return failed;
 }

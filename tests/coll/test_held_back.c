@@ -68,12 +68,10 @@ static void run(struct round round)
     cluster_place(cluster, round.placement);
     round.num_left = NUM_SITES - NUM_SITES / NUM_HOSTS;
     CHECK_INT(cohort_promise_create(&round.have_rows, &round.may_call), COHORT_OK);
-    CHECK_INT(sites_run(&(struct sites){.name = "held back",
-                                        .options = {.num_sites = NUM_SITES, .arity = 2},
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = run_site,
-                                        .arg = &round}),
+    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "held back",
+                                                    .options = {.num_sites = NUM_SITES, .arity = 2},
+                                                    .run = run_site,
+                                                    .arg = &round}),
               COHORT_OK);
     cohort_future_unref(round.may_call);
     cluster_destroy(cluster);
@@ -108,9 +106,4 @@ TEST(all_gatherv)
 TEST(all_to_all)
 {
     run_each_host(EXERCISE_ALL_TO_ALL, LONG, CLUSTER_BLOCKS);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

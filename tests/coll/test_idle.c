@@ -92,13 +92,9 @@ struct scene {
 
 static void scene_init(struct scene *scene)
 {
-    cohort_future *made[SITES];
     *scene = (struct scene){.cluster = cluster_create(1, 1, 0)};
-    for (uint32_t site = 0; site < SITES; site++)
-        made[site] =
-            cluster_create_comm(scene->cluster, &scene->comms[site], "idle",
-                                &(cohort_comm_options){.num_sites = SITES, .this_site = site});
-    CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+    cluster_create_comms(scene->cluster, scene->comms, "idle",
+                         (cohort_comm_options){.num_sites = SITES});
     CHECK_INT(cohort_layout_create_vector(&scene->layout, SITES * COUNT, 1, STRIDE), COHORT_OK);
     scene->in = calloc(SITES * COUNT, sizeof(*scene->in));
     scene->out = calloc(SITES * COUNT * STRIDE, sizeof(*scene->out));
@@ -343,9 +339,4 @@ TEST(agreed)
     for (uint32_t site = 0; site < SITES; site++)
         cohort_comm_unref(survivors[site]);
     scene_fini(&scene);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -417,8 +417,3 @@ TEST(wrong)
     run(1, 1, 2, 0, wrong);
     run(1, 2, 2, 0, wrong);
 }
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
-}

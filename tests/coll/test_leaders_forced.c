@@ -40,13 +40,12 @@ static void run(uint32_t num_hosts, const char *algorithms,
         positions[i] = (struct cohort__position){.host = i / 2};
     cluster_place(cluster, CLUSTER_BLOCKS);
     cluster_locate(cluster, positions);
-    cohort_status status = sites_run(&(struct sites){
-        .name = "leaders",
-        .options = {.num_sites = SITES_OF_HOST * num_hosts, .algorithms = algorithms},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = site,
-    });
+    cohort_status status = cluster_sites(
+        cluster, (struct sites){
+                     .name = "leaders",
+                     .options = {.num_sites = SITES_OF_HOST * num_hosts, .algorithms = algorithms},
+                     .run = site,
+                 });
     if (status)
         test_failed(__FILE__, __LINE__, "%u hosts: %s", num_hosts, cohort_error_message());
     cluster_destroy(cluster);
@@ -99,7 +98,7 @@ TEST(every_row)
 
 /* What is said --------------------------------------------------------------------------------- */
 
-static cohort_status explain(cohort_comm *comm, void *arg)
+TEST_SITE(explained, run(3, "all_reduce=levels(ring),scan=levels(linear)", site))
 {
     char *text = NULL;
     CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
@@ -109,15 +108,9 @@ static cohort_status explain(cohort_comm *comm, void *arg)
     CHECK_INT(cohort_explain(comm, "scan", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
     CHECK_CONTAINS(text, "exclusive_scan by linear among 3 leaders");
     free(text);
-    return COHORT_OK;
 }
 
-TEST(explained)
-{
-    run(3, "all_reduce=levels(ring),scan=levels(linear)", explain);
-}
-
-static cohort_status differ(cohort_comm *comm, void *arg)
+TEST_SITE(differently, run(3, NULL, site))
 {
     double in = 1, out = 0;
     uint32_t me = cohort_comm_this_site(comm);
@@ -129,15 +122,9 @@ static cohort_status differ(cohort_comm *comm, void *arg)
                 COHORT_ERR_MISMATCH, "all_reduce (levels(ring))");
     CHECK_CONTAINS(cohort_error_message(), "all_reduce (levels(linear))");
     CHECK_CONTAINS(cohort_error_message(), "site 5");
-    return COHORT_OK;
 }
 
-TEST(differently)
-{
-    run(3, NULL, differ);
-}
-
-static cohort_status call_wrong(cohort_comm *comm, void *arg)
+TEST_SITE(wrong, run(3, NULL, site))
 {
     static const struct {
         const char *algorithm, *message;
@@ -162,15 +149,4 @@ static cohort_status call_wrong(cohort_comm *comm, void *arg)
             cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, i + 1)),
             COHORT_ERR_BAD_PARAMETER, wrong[i].message);
     }
-    return COHORT_OK;
-}
-
-TEST(wrong)
-{
-    run(3, NULL, call_wrong);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

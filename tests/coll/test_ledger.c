@@ -173,12 +173,10 @@ static cohort_status be_late(cohort_comm *comm, void *arg)
 static void run(cohort_status (*site)(cohort_comm *comm, void *arg))
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(sites_run(&(struct sites){.name = "seen",
-                                        .options = {.num_sites = 2},
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = site}),
-              COHORT_OK);
+    CHECK_INT(
+        cluster_sites(cluster,
+                      (struct sites){.name = "seen", .options = {.num_sites = 2}, .run = site}),
+        COHORT_OK);
     cluster_destroy(cluster);
     read_ledger(); /* all have left */
     CHECK_INT(found.num_sites, 0);
@@ -324,11 +322,9 @@ static cohort_status stall_alone(cohort_comm *comm, void *arg)
 static void run_stalled(cohort_status (*site)(cohort_comm *comm, void *arg))
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(sites_run(&(struct sites){.name = "stall",
-                                        .options = {.num_sites = 2, .stall_after = 1},
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = site}),
+    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "stall",
+                                                    .options = {.num_sites = 2, .stall_after = 1},
+                                                    .run = site}),
               COHORT_OK);
     cluster_destroy(cluster);
     read_ledger();
@@ -388,7 +384,7 @@ TEST(creation)
 }
 
 /* Site 1 takes part in the split late. Its child has the parent's name. */
-static cohort_status split_late(cohort_comm *comm, void *arg)
+TEST_SITE(split, run(site))
 {
     cohort_comm *child = NULL;
     CHECK_INT(cohort_await(cohort_comm_dup(&child, comm, 1)), COHORT_OK);
@@ -396,17 +392,11 @@ static cohort_status split_late(cohort_comm *comm, void *arg)
     for (unsigned i = 0; i < found.num_sites; i++)
         CHECK(found.sites[i].task != 0);
     cohort_comm_unref(child);
-    return COHORT_OK;
-}
-
-TEST(split)
-{
-    run(split_late);
 }
 
 int main(int argc, char **argv)
 {
-    int memory, status = cluster_test(argc, argv, NUM_WORKERS);
+    int memory, status = cluster_test(argc, argv, 1);
     uint32_t slot;
     cohort__ledger_close(); /* so nothing may be left */
     CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_ERR_STATE);

@@ -157,14 +157,13 @@ static void run(uint64_t seed, uint32_t *num_forced)
     struct cluster *cluster = cluster_create(seed, num_localities, 0);
     cluster_place(cluster, seed % CLUSTER_NUM_PLACEMENTS);
     locate(cluster, num_localities, &random);
-    cohort_status status = sites_run(&(struct sites){
-        .name = "levels",
-        .options = {.num_sites = num_sites, .arity = 2 + seed % 3},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = random_calls,
-        .arg = &round,
-    });
+    cohort_status status =
+        cluster_sites(cluster, (struct sites){
+                                   .name = "levels",
+                                   .options = {.num_sites = num_sites, .arity = 2 + seed % 3},
+                                   .run = random_calls,
+                                   .arg = &round,
+                               });
     if (status)
         test_failed(__FILE__, __LINE__, "seed %llu, %u sites in %u localities: %s",
                     (unsigned long long)seed, num_sites, num_localities, cohort_error_message());
@@ -232,14 +231,14 @@ static void run_explained(uint32_t num_localities, const char *const *levels,
     cluster_locate(cluster, positions);
     if (levels)
         cluster_name_levels(cluster, levels);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "explained",
-                  .options = {.num_sites = 2 * num_localities, .algorithms = algorithms},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = site,
-              }),
-              COHORT_OK);
+    CHECK_INT(
+        cluster_sites(cluster,
+                      (struct sites){
+                          .name = "explained",
+                          .options = {.num_sites = 2 * num_localities, .algorithms = algorithms},
+                          .run = site,
+                      }),
+        COHORT_OK);
     cluster_destroy(cluster);
 }
 
@@ -282,13 +281,12 @@ static void run_on_two(const struct cohort__position *positions, enum cluster_pl
     cluster_place(cluster, placement);
     cluster_locate(cluster, positions);
     options.num_sites = 8;
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "explained",
-                  .options = options,
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = site,
-              }),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){
+                                .name = "explained",
+                                .options = options,
+                                .run = site,
+                            }),
               COHORT_OK);
     cluster_destroy(cluster);
 }
@@ -300,8 +298,11 @@ static cohort_status keep_left(void *result, const void *left, const void *right
     return COHORT_OK;
 }
 
+static const struct cohort__position two_hosts[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+
 /* What needs consecutive sites goes by another row, and explain says why. */
-static cohort_status explain_scattered(cohort_comm *comm, void *arg)
+TEST_SITE(scattered_explained,
+          run_on_two(two_hosts, CLUSTER_ROUND_ROBIN, (cohort_comm_options){0}, site))
 {
     static const char why[] = "levels           no: subgroups of several sites; for scans and "
                               "ordered reductions, of consecutive ones\n";
@@ -322,14 +323,6 @@ static cohort_status explain_scattered(cohort_comm *comm, void *arg)
     CHECK_INT(cohort_await(cohort_scan(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
               COHORT_OK);
     CHECK(out == in * (in + 1) / 2);
-    return COHORT_OK;
-}
-
-static const struct cohort__position two_hosts[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 0}};
-
-TEST(scattered_explained)
-{
-    run_on_two(two_hosts, CLUSTER_ROUND_ROBIN, (cohort_comm_options){0}, explain_scattered);
 }
 
 static cohort_status explain_reproducible(cohort_comm *comm, void *arg)
@@ -367,13 +360,12 @@ TEST(none_explained)
 {
     for (uint32_t num_localities = 1; num_localities <= 4; num_localities += 3) {
         struct cluster *cluster = cluster_create(1, num_localities, 0);
-        CHECK_INT(sites_run(&(struct sites){
-                      .name = "none",
-                      .options = {.num_sites = 4},
-                      .create = cluster_create_comm,
-                      .context = cluster,
-                      .run = explain_none,
-                  }),
+        CHECK_INT(cluster_sites(cluster,
+                                (struct sites){
+                                    .name = "none",
+                                    .options = {.num_sites = 4},
+                                    .run = explain_none,
+                                }),
                   COHORT_OK);
         cluster_destroy(cluster);
     }
@@ -447,14 +439,13 @@ static void run_long(struct long_blocks blocks)
         positions[i].host = i / 2;
     struct cluster *cluster = cluster_create(1, blocks.num_localities, 0);
     cluster_locate(cluster, positions);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = blocks.name,
-                  .options = {.num_sites = blocks.num_sites},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = call_long,
-                  .arg = &blocks,
-              }),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){
+                                .name = blocks.name,
+                                .options = {.num_sites = blocks.num_sites},
+                                .run = call_long,
+                                .arg = &blocks,
+                            }),
               COHORT_OK);
     cluster_destroy(cluster);
 }
@@ -470,9 +461,4 @@ TEST(segments)
 {
     run_long((struct long_blocks){"segments", 6, 12, 33000, true});
     run_long((struct long_blocks){"segments", 6, 6, 66001, true});
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

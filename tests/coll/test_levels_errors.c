@@ -135,14 +135,13 @@ static void run(const struct row *row, size_t count)
         attempt->in[i] = 1;
     cluster_place(cluster, CLUSTER_BLOCKS);
     cluster_locate(cluster, positions);
-    cohort_status status = sites_run(&(struct sites){
-        .name = "failing",
-        .options = {.num_sites = NUM_SITES, .arity = 2},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = site,
-        .arg = attempt,
-    });
+    cohort_status status =
+        cluster_sites(cluster, (struct sites){
+                                   .name = "failing",
+                                   .options = {.num_sites = NUM_SITES, .arity = 2},
+                                   .run = site,
+                                   .arg = attempt,
+                               });
     if (status)
         test_failed(__FILE__, __LINE__, "%s by %s: %s", row->collective, row->algorithm,
                     cohort_error_message());
@@ -171,9 +170,4 @@ TEST(medium)
 TEST(large)
 {
     run_all(LONGEST);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -53,14 +53,14 @@ static uint64_t count(uint32_t hosts, enum exercise_kind kind, uint32_t num_call
     job.cluster = cluster_create(1, hosts * LOCALITIES, 0);
     cluster_place(job.cluster, CLUSTER_BLOCKS);
     cluster_locate(job.cluster, positions);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "messages",
-                  .options = {.num_sites = job.num_sites, .stall_after = UINT64_C(3600000000000)},
-                  .create = cluster_create_comm,
-                  .context = job.cluster,
-                  .run = call,
-                  .arg = &job,
-              }),
+    CHECK_INT(cluster_sites(job.cluster,
+                            (struct sites){
+                                .name = "messages",
+                                .options = {.num_sites = job.num_sites,
+                                            .stall_after = UINT64_C(3600000000000)},
+                                .run = call,
+                                .arg = &job,
+                            }),
               COHORT_OK);
     cluster_destroy(job.cluster);
     return job.num_messages;
@@ -100,9 +100,4 @@ TEST(all_to_all)
 {
     for (uint32_t hosts = 2; hosts <= MAX_HOSTS; hosts++)
         CHECK(messages_a_call(hosts, EXERCISE_ALL_TO_ALL) <= hosts * (hosts - 1));
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -62,13 +62,10 @@ static void run(cohort_comm_options options, cohort_status (*site)(cohort_comm *
     options.num_sites = NUM_SITES;
     atomic_store(&added.num, 0);
     atomic_store(&added.most, 0);
-    CHECK_INT(sites_run(&(struct sites){.name = "plans",
-                                        .options = options,
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = site,
-                                        .arg = arg}),
-              COHORT_OK);
+    CHECK_INT(
+        cluster_sites(cluster,
+                      (struct sites){.name = "plans", .options = options, .run = site, .arg = arg}),
+        COHORT_OK);
     cluster_destroy(cluster);
 }
 
@@ -272,9 +269,4 @@ TEST(another_row)
         num_others++;
     }
     CHECK(num_others > 2);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -36,7 +36,7 @@ static void check_sum(cohort_comm *comm, uint64_t generation)
 }
 
 /* Different calls: all sites are told at once, also a site that calls after the end. */
-static cohort_status mismatch(cohort_comm *comm, void *arg)
+TEST_SITE(mismatch, run("mismatch", site))
 {
     for (uint64_t generation = 1; generation <= 2 * NUM_SITES; generation += 2) {
         double in[NUM_SITES] = {0}, out[NUM_SITES];
@@ -48,16 +48,10 @@ static cohort_status mismatch(cohort_comm *comm, void *arg)
         CHECK_CONTAINS(cohort_error_message(), "all_gather");
         check_sum(comm, generation + 1);
     }
-    return COHORT_OK;
-}
-
-TEST(mismatch)
-{
-    run("mismatch", mismatch);
 }
 
 /* One site leaves generations out. All other sites fail in them, whichever site calls first. */
-static cohort_status moved_past(cohort_comm *comm, void *arg)
+TEST_SITE(moved_past, run("moved-past", site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     uint64_t generation = 1;
@@ -72,12 +66,6 @@ static cohort_status moved_past(cohort_comm *comm, void *arg)
             CHECK_FAILS(cohort_await(left_out[i]), COHORT_ERR_MOVED_PAST, who);
         }
     }
-    return COHORT_OK;
-}
-
-TEST(moved_past)
-{
-    run("moved-past", moved_past);
 }
 
 /* A rejected call uses up its generation, and the others are told. */
@@ -150,7 +138,7 @@ TEST(leaving_inside)
 
 /* More calls in flight than the window holds, of all sizes. Some data is moved at once, some by
  * works that overtake each other. */
-static cohort_status pipelined(cohort_comm *comm, void *arg)
+TEST_SITE(pipelined, run("pipelined", site))
 {
     enum { CALLS = 150, COUNT = 20000 };
     uint32_t me = cohort_comm_this_site(comm);
@@ -170,12 +158,6 @@ static cohort_status pipelined(cohort_comm *comm, void *arg)
     free(in);
     free(out);
     free(done);
-    return COHORT_OK;
-}
-
-TEST(pipelined)
-{
-    run("pipelined", pipelined);
 }
 
 /* A user's operation that fails makes the call fail at every site, with the same words as by
@@ -186,7 +168,7 @@ static cohort_status refuse(void *result, const void *left, const void *right, s
     return cohort_fail(COHORT_ERR_FAILED, "no reduction today");
 }
 
-static cohort_status users_failure(cohort_comm *comm, void *arg)
+TEST_SITE(users_failure, run("users-failure", site))
 {
     cohort_op *op;
     double in = 1, out;
@@ -210,12 +192,6 @@ static cohort_status users_failure(cohort_comm *comm, void *arg)
     }
     cohort_op_unref(op);
     check_sum(comm, 3);
-    return COHORT_OK;
-}
-
-TEST(users_failure)
-{
-    run("users-failure", users_failure);
 }
 
 int main(int argc, char **argv)

@@ -58,17 +58,16 @@ static void run(const char *what, struct plan plan, uint32_t num_localities, uin
 {
     struct cluster *cluster = cluster_create(plan.seed, num_localities, 0);
     cluster_place(cluster, plan.seed % CLUSTER_NUM_PLACEMENTS);
-    cohort_status status = sites_run(&(struct sites){
-        .name = what,
-        .options = {.num_sites = num_sites,
-                    .root_site = root,
-                    .arity = 2,
-                    .flat_fallback_threshold = threshold},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = site,
-        .arg = &plan,
-    });
+    cohort_status status =
+        cluster_sites(cluster, (struct sites){
+                                   .name = what,
+                                   .options = {.num_sites = num_sites,
+                                               .root_site = root,
+                                               .arity = 2,
+                                               .flat_fallback_threshold = threshold},
+                                   .run = site,
+                                   .arg = &plan,
+                               });
     if (status)
         test_failed(__FILE__, __LINE__, "%s, seed %llu: %s", what, (unsigned long long)plan.seed,
                     cohort_error_message());
@@ -108,9 +107,4 @@ TEST(skipping)
         run("skipping", plan, 5, 11, 10, COHORT_FORCE_TREE, random_calls);
         run("skipping, flat", plan, 5, 11, 10, 1024, random_calls);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -62,13 +62,12 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
 TEST(all_to_all)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "msgpack",
-                  .options = {.num_sites = 20, .arity = 3},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = exchange,
-              }),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){
+                                .name = "msgpack",
+                                .options = {.num_sites = 20, .arity = 3},
+                                .run = exchange,
+                            }),
               COHORT_OK);
     cluster_destroy(cluster);
 }
@@ -156,9 +155,4 @@ TEST(claims)
                   COHORT_OK);
         msgpack_unpacked_destroy(&back);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -96,16 +96,15 @@ static cohort_status run_site(cohort_comm *comm, void *arg)
 static void run(struct job job)
 {
     struct cluster *cluster = cluster_create(1, NUM_SITES, 0);
-    cohort_status status = sites_run(&(struct sites){
-        .name = "full",
-        .options = {.num_sites = NUM_SITES,
-                    .stall_after = UINT64_C(3600000000000),
-                    .algorithms = "broadcast=linear"},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = run_site,
-        .arg = &job,
-    });
+    cohort_status status =
+        cluster_sites(cluster, (struct sites){
+                                   .name = "full",
+                                   .options = {.num_sites = NUM_SITES,
+                                               .stall_after = UINT64_C(3600000000000),
+                                               .algorithms = "broadcast=linear"},
+                                   .run = run_site,
+                                   .arg = &job,
+                               });
     atomic_store(&is_full, false);
     CHECK_INT(status, COHORT_OK);
     cluster_abandon(cluster);
@@ -143,13 +142,11 @@ TEST(object)
     static char text[] = "communicator \"full\", generation 1, site 1, all_gather of objects "
                          "(linear): no memory for an object of 3 bytes";
     struct cluster *cluster = cluster_create(1, NUM_SITES, 0);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "full",
-                  .options = {.num_sites = NUM_SITES, .algorithms = "all_gather=linear"},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = gather_objects,
-                  .arg = text}),
+    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "full",
+                                                    .options = {.num_sites = NUM_SITES,
+                                                                .algorithms = "all_gather=linear"},
+                                                    .run = gather_objects,
+                                                    .arg = text}),
               COHORT_OK);
     cluster_destroy(cluster);
 }

@@ -163,16 +163,15 @@ static void run_sites(struct job *job, cohort_status (*run)(cohort_comm *comm, v
         {0, 0, 0}, {0, 0, 0}, {0, 1, 0}, {1, 0, 0}};
     job->cluster = cluster_create(1, NUM_SITES, 0);
     cluster_locate(job->cluster, positions);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "notes",
-                  .options = {.num_sites = NUM_SITES,
-                              .stall_after = stall_after,
-                              .algorithms = job->algorithms},
-                  .create = cluster_create_comm,
-                  .context = job->cluster,
-                  .run = run,
-                  .arg = job,
-              }),
+    CHECK_INT(cluster_sites(job->cluster,
+                            (struct sites){
+                                .name = "notes",
+                                .options = {.num_sites = NUM_SITES,
+                                            .stall_after = stall_after,
+                                            .algorithms = job->algorithms},
+                                .run = run,
+                                .arg = job,
+                            }),
               COHORT_OK);
     if (job->event == DIES)
         cluster_abandon(job->cluster);
@@ -354,9 +353,4 @@ TEST(messages)
     run_checked(&plain, count_calls);
     run_checked(&checked, count_calls);
     CHECK_INT(checked.num_messages - plain.num_messages, 2 * NUM_CALLS);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

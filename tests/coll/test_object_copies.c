@@ -92,13 +92,11 @@ static void count(const struct kind *kind, size_t bytes)
     run.data[bytes - 1] = 18;
     atomic_store(&num_large, 0);
     atomic_store(&large_bytes, bytes);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "copies",
-                  .options = {.num_sites = NUM_SITES, .algorithms = kind->algorithms},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = run_site,
-                  .arg = &run}),
+    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "copies",
+                                                    .options = {.num_sites = NUM_SITES,
+                                                                .algorithms = kind->algorithms},
+                                                    .run = run_site,
+                                                    .arg = &run}),
               COHORT_OK);
     atomic_store(&large_bytes, SIZE_MAX);
     CHECK_INT(atomic_load(&num_large), kind->num_given);

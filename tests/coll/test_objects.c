@@ -362,12 +362,8 @@ static void run_ending(uint64_t seed, uint32_t num_localities, bool dies)
     enum { NUM = 4 };
     struct ending ending = {cluster_create(seed, num_localities, 0), dies};
     cohort_comm *comms[NUM];
-    cohort_future *made[NUM];
-    for (uint32_t site = 0; site < NUM; site++)
-        made[site] = cluster_create_comm(
-            ending.cluster, &comms[site], "ending",
-            &(cohort_comm_options){.num_sites = NUM, .this_site = site, .stall_after = 20000000});
-    CHECK_INT(cohort_await(cohort_when_all(made, NUM)), COHORT_OK);
+    cluster_create_comms(ending.cluster, comms, "ending",
+                         (cohort_comm_options){.num_sites = NUM, .stall_after = 20000000});
     cohort_status status = end_meanwhile(&ending, comms, NUM, (uint32_t)(seed % num_localities));
     CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED || status == COHORT_ERR_GONE ||
           status == COHORT_ERR_PEER_DIED);
@@ -385,9 +381,4 @@ TEST(endings)
         run_ending(seed, 1 + seed % 4, false);
         run_ending(seed, 4, true);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

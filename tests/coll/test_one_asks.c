@@ -69,17 +69,11 @@ TEST(one_asks)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
     CHECK_INT(cohort_promise_create(&missing_may_come, &missing_comes), COHORT_OK);
-    CHECK_INT(sites_run(&(struct sites){.name = "one-asks",
-                                        .options = {.num_sites = NUM_SITES, .stall_after = 1000},
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = wait_for_missing}),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){.name = "one-asks",
+                                           .options = {.num_sites = NUM_SITES, .stall_after = 1000},
+                                           .run = wait_for_missing}),
               COHORT_OK);
     cohort_future_unref(missing_comes);
     cluster_destroy(cluster);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

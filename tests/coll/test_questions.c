@@ -159,16 +159,15 @@ static void run(enum kind kind, uint64_t stall_after,
             is_silent = site == wait_for_silent;
             is_about_calls = kind == CALLS;
             num_asked = 0;
-            CHECK_INT(sites_run(&(struct sites){.name = "questions",
-                                                .options = {.num_sites = NUM_SITES,
-                                                            .stall_after = stall_after,
-                                                            .root_site = ROOT,
-                                                            .algorithms = "gather=linear"},
-                                                .create = cluster_create_comm,
-                                                .context = cluster,
-                                                .run = site,
-                                                .arg = &job}),
-                      COHORT_OK);
+            CHECK_INT(
+                cluster_sites(cluster, (struct sites){.name = "questions",
+                                                      .options = {.num_sites = NUM_SITES,
+                                                                  .stall_after = stall_after,
+                                                                  .root_site = ROOT,
+                                                                  .algorithms = "gather=linear"},
+                                                      .run = site,
+                                                      .arg = &job}),
+                COHORT_OK);
             cluster_destroy(cluster);
         }
 }
@@ -264,14 +263,14 @@ TEST(any_of_many)
             struct cluster *cluster = cluster_create(1, 1 + i / 2 * 2, 0);
             is_silent = is_about_calls = false;
             num_asked = 0;
-            CHECK_INT(sites_run(&(struct sites){.name = "any of many",
-                                                .options = {.num_sites = num_sites,
-                                                            .stall_after = UINT64_C(3600000000000)},
-                                                .create = cluster_create_comm,
-                                                .context = cluster,
-                                                .run = sites[i % 2],
-                                                .arg = &num_sites}),
-                      COHORT_OK);
+            CHECK_INT(
+                cluster_sites(cluster,
+                              (struct sites){.name = "any of many",
+                                             .options = {.num_sites = num_sites,
+                                                         .stall_after = UINT64_C(3600000000000)},
+                                             .run = sites[i % 2],
+                                             .arg = &num_sites}),
+                COHORT_OK);
             cluster_destroy(cluster);
         }
 }
@@ -289,9 +288,4 @@ TEST(gets)
 TEST(gets_from_any)
 {
     run(GETS_FROM_ANY, 1, wait_for_silent);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -673,13 +673,11 @@ static void play_seed(struct job *job, uint64_t seed)
     cluster_place(cluster, job->placement);
     if (job->is_spread)
         cluster_locate(cluster, job->positions);
-    CHECK_INT(sites_run(&(struct sites){.name = "random",
-                                        .options = job->options,
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = play,
-                                        .arg = job}),
-              COHORT_OK);
+    CHECK_INT(
+        cluster_sites(
+            cluster,
+            (struct sites){.name = "random", .options = job->options, .run = play, .arg = job}),
+        COHORT_OK);
     check_together(job);
     cluster_destroy(cluster);
     job_fini(job);
@@ -712,7 +710,7 @@ int main(int argc, char **argv)
         num_seeds = left < SEEDS_A_START ? left : SEEDS_A_START;
         CHECK((size_t)first < sizeof(args) / sizeof(args[0]));
         memcpy(args, argv, (size_t)first * sizeof(args[0]));
-        status = cluster_test(first, args, NUM_WORKERS);
+        status = cluster_test(first, args, 1);
         first_seed += num_seeds;
     }
     return status;

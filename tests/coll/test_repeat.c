@@ -144,14 +144,13 @@ static cohort_comm_options options_for(uint32_t threshold, const char *algorithm
 static void run(uint32_t threshold, struct repetition repetition)
 {
     struct cluster *cluster = make_cluster(repetition.algorithms != NULL);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "repeat",
-                  .options = options_for(threshold, repetition.algorithms),
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = repeat,
-                  .arg = &repetition,
-              }),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){
+                                .name = "repeat",
+                                .options = options_for(threshold, repetition.algorithms),
+                                .run = repeat,
+                                .arg = &repetition,
+                            }),
               COHORT_OK);
     cluster_destroy(cluster);
     if (COHORT__ASAN)
@@ -370,14 +369,12 @@ static void run_kind(const char *kind, uint32_t threshold, const char *algorithm
 {
     struct cluster *cluster = make_cluster(algorithms != NULL);
     struct every every = {kind, algorithms ? FEW : COUNT};
-    cohort_status status = sites_run(&(struct sites){
-        .name = "repeat",
-        .options = options_for(threshold, algorithms),
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = every_call,
-        .arg = &every,
-    });
+    cohort_status status = cluster_sites(cluster, (struct sites){
+                                                      .name = "repeat",
+                                                      .options = options_for(threshold, algorithms),
+                                                      .run = every_call,
+                                                      .arg = &every,
+                                                  });
     if (status)
         test_failed(__FILE__, __LINE__, "%s: %s", kind, cohort_error_message());
     cluster_destroy(cluster);
@@ -441,9 +438,4 @@ TEST(composed_long)
     run(0, (struct repetition){all_reduce_once, LONGEST, "all_reduce=levels"});
     run(0, (struct repetition){all_reduce_once, LONGEST, "all_reduce=shares"});
     run(0, (struct repetition){checked_gather_once, FEW, "gather=levels"});
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

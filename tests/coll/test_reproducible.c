@@ -124,17 +124,17 @@ static void run(uint32_t num_sites, uint32_t num_localities, const struct settin
         for (uint32_t tree = 0; tree < 2; tree++) {
             struct setting one = *setting;
             one.count = counts[(seed + arity + tree) % 3];
-            cohort_status status = sites_run(&(struct sites){
-                .name = "reproducible",
-                .options = {.num_sites = num_sites,
-                            .root_site = num_sites / 2,
-                            .arity = arity,
-                            .flat_fallback_threshold = tree ? COHORT_FORCE_TREE : 1024},
-                .create = cluster_create_comm,
-                .context = cluster,
-                .run = reduce_twice,
-                .arg = &one,
-            });
+            cohort_status status = cluster_sites(
+                cluster,
+                (struct sites){
+                    .name = "reproducible",
+                    .options = {.num_sites = num_sites,
+                                .root_site = num_sites / 2,
+                                .arity = arity,
+                                .flat_fallback_threshold = tree ? COHORT_FORCE_TREE : 1024},
+                    .run = reduce_twice,
+                    .arg = &one,
+                });
             if (status)
                 test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
         }
@@ -185,9 +185,4 @@ TEST(numbers)
         num_other += sum != folded(0, 4, i);
     }
     CHECK(num_other > 20);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

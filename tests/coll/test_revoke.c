@@ -19,15 +19,10 @@ struct row {
 
 static void begin(struct row *row, uint64_t seed, bool is_whole)
 {
-    cohort_future *futures[SITES];
     row->cluster = cluster_create(seed, is_whole ? 1 : LOCALITIES, 0);
     cluster_place(row->cluster, CLUSTER_BLOCKS);
-    for (uint32_t site = 0; site < SITES; site++)
-        futures[site] = cluster_create_comm(row->cluster, &row->comms[site], "row",
-                                            &(cohort_comm_options){.num_sites = SITES,
-                                                                   .this_site = site,
-                                                                   .stall_after = 100 * patience});
-    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+    cluster_create_comms(row->cluster, row->comms, "row",
+                         (cohort_comm_options){.num_sites = SITES, .stall_after = 100 * patience});
 }
 
 static void end(struct row *row)
@@ -353,9 +348,4 @@ TEST(agree_left)
                     check_gone(cohort_comm_shrink(&next[site], row.comms[site]), 3);
             end(&row);
         }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

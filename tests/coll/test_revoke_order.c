@@ -333,8 +333,3 @@ TEST(no_memory)
         number++;
     CHECK(number > 0);
 }
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
-}

@@ -57,13 +57,12 @@ TEST(untaken)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
     CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "untaken",
-                  .options = {.num_sites = NUM_SITES, .stall_after = 10000000},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = broadcast,
-              }),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){
+                                .name = "untaken",
+                                .options = {.num_sites = NUM_SITES, .stall_after = 10000000},
+                                .run = broadcast,
+                            }),
               COHORT_OK);
     cohort_future_unref(others_come);
     cluster_destroy(cluster);
@@ -91,12 +90,11 @@ TEST(once)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
     CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
-    CHECK_INT(sites_run(&(struct sites){.name = "once",
-                                        .options = {.num_sites = 2, .stall_after = 10000000},
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = exchange}),
-              COHORT_OK);
+    CHECK_INT(
+        cluster_sites(cluster, (struct sites){.name = "once",
+                                              .options = {.num_sites = 2, .stall_after = 10000000},
+                                              .run = exchange}),
+        COHORT_OK);
     cohort_future_unref(others_come);
     cluster_destroy(cluster);
 }
@@ -137,15 +135,14 @@ TEST(composed)
     cluster_place(cluster, CLUSTER_BLOCKS);
     cluster_locate(cluster, positions);
     CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "composed",
-                  .options = {.num_sites = NUM_COMPOSED,
-                              .algorithms = "all_reduce=levels",
-                              .stall_after = 10000000},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = reduce_late,
-              }),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){
+                                .name = "composed",
+                                .options = {.num_sites = NUM_COMPOSED,
+                                            .algorithms = "all_reduce=levels",
+                                            .stall_after = 10000000},
+                                .run = reduce_late,
+                            }),
               COHORT_OK);
     cohort_future_unref(others_come);
     cluster_destroy(cluster);
@@ -199,11 +196,9 @@ TEST(window)
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
     CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
     CHECK_INT(cohort_promise_create(&others_may_end, &others_end), COHORT_OK);
-    CHECK_INT(sites_run(&(struct sites){.name = "window",
-                                        .options = {.num_sites = 2},
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = wait_for_window}),
+    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "window",
+                                                    .options = {.num_sites = 2},
+                                                    .run = wait_for_window}),
               COHORT_OK);
     cohort_future_unref(others_come);
     cohort_future_unref(others_end);
@@ -215,9 +210,4 @@ TEST(nothing)
     CHECK_FAILS(cohort_await(cohort_comm_roll_call(NULL)), COHORT_ERR_BAD_PARAMETER,
                 "cohort_comm_roll_call");
     CHECK_FAILS(cohort_await(cohort_comm_idle(NULL)), COHORT_ERR_BAD_PARAMETER, "cohort_comm_idle");
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -126,13 +126,12 @@ static void run_forced(uint32_t num_sites, uint32_t num_localities,
     struct cluster *cluster = cluster_create(num_sites, num_localities, 0);
     locate(cluster, num_localities);
     cluster_place(cluster, placement);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "forced",
-                  .options = {.num_sites = num_sites, .arity = 2 + num_sites % 3},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = force_all,
-              }),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){
+                                .name = "forced",
+                                .options = {.num_sites = num_sites, .arity = 2 + num_sites % 3},
+                                .run = force_all,
+                            }),
               COHORT_OK);
     cluster_destroy(cluster);
 }
@@ -167,20 +166,14 @@ static cohort_status forced_call(cohort_comm *comm, void *arg)
 TEST(for_the_communicator)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "forced",
-                  .options = {.num_sites = 2,
-                              .stall_after = 100000000,
-                              .algorithms = "all_to_all=padded,barrier=linear"},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = forced_call,
-              }),
+    CHECK_INT(cluster_sites(cluster,
+                            (struct sites){
+                                .name = "forced",
+                                .options = {.num_sites = 2,
+                                            .stall_after = 100000000,
+                                            .algorithms = "all_to_all=padded,barrier=linear"},
+                                .run = forced_call,
+                            }),
               COHORT_OK);
     cluster_destroy(cluster);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

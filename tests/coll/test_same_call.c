@@ -383,13 +383,13 @@ static cohort_status take_turns(cohort_comm *comm, void *arg)
 static void run(uint32_t num_localities, uint32_t threshold)
 {
     struct cluster *cluster = cluster_create(1, num_localities, 0);
-    cohort_status status = sites_run(&(struct sites){
-        .name = "same",
-        .options = {.num_sites = NUM_SITES, .arity = 2, .flat_fallback_threshold = threshold},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = take_turns,
-    });
+    cohort_status status = cluster_sites(
+        cluster,
+        (struct sites){
+            .name = "same",
+            .options = {.num_sites = NUM_SITES, .arity = 2, .flat_fallback_threshold = threshold},
+            .run = take_turns,
+        });
     if (status)
         test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
     cluster_destroy(cluster);
@@ -412,9 +412,4 @@ TEST(localities)
 {
     run(2, 1024);
     run(3, COHORT_FORCE_TREE);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

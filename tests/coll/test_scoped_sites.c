@@ -80,8 +80,3 @@ TEST(one_fails)
         for (uint32_t culprit = 0; culprit <= NUM_SITES; culprit++)
             run(num_localities, culprit);
 }
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
-}

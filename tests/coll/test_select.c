@@ -35,14 +35,12 @@ static cohort_status run_at(const struct cohort__position *positions, cohort_com
     if (positions)
         cluster_locate(cluster, positions);
     options.num_sites = NUM_SITES;
-    cohort_status status = sites_run(&(struct sites){
-        .name = "select",
-        .options = options,
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = site,
-        .arg = collective,
-    });
+    cohort_status status = cluster_sites(cluster, (struct sites){
+                                                      .name = "select",
+                                                      .options = options,
+                                                      .run = site,
+                                                      .arg = collective,
+                                                  });
     cluster_destroy(cluster);
     return status;
 }
@@ -152,12 +150,10 @@ TEST(budget_in_place)
         cohort_comm_options options = {
             .num_sites = NUM_SITES, .algorithms = "all_reduce=ring", .memory_budget = 7999};
         struct cluster *cluster = cluster_create(7, NUM_LOCALITIES, 0);
-        CHECK_INT(sites_run(&(struct sites){.name = "in place",
-                                            .options = options,
-                                            .create = cluster_create_comm,
-                                            .context = cluster,
-                                            .run = exceed_in_place,
-                                            .arg = (void *)&in_place[i]}),
+        CHECK_INT(cluster_sites(cluster, (struct sites){.name = "in place",
+                                                        .options = options,
+                                                        .run = exceed_in_place,
+                                                        .arg = (void *)&in_place[i]}),
                   COHORT_OK);
         cluster_destroy(cluster);
     }
@@ -179,11 +175,9 @@ TEST(budget_in_meeting)
     struct cluster *cluster = cluster_create(7, 1, 0);
     cohort_comm_options options = {
         .num_sites = NUM_SITES, .algorithms = "reduce_scatter=shared", .memory_budget = 71};
-    CHECK_INT(sites_run(&(struct sites){.name = "meeting",
-                                        .options = options,
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = exceed_in_meeting}),
+    CHECK_INT(cluster_sites(
+                  cluster,
+                  (struct sites){.name = "meeting", .options = options, .run = exceed_in_meeting}),
               COHORT_OK);
     cluster_destroy(cluster);
 }
@@ -206,16 +200,9 @@ TEST(budget_of_check)
     struct cluster *cluster = cluster_create(7, NUM_LOCALITIES, 0);
     cohort_comm_options options = {
         .num_sites = NUM_SITES, .algorithms = "all_gather=linear", .memory_budget = 1};
-    CHECK_INT(sites_run(&(struct sites){.name = "check",
-                                        .options = options,
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = exceed_by_check}),
-              COHORT_OK);
+    CHECK_INT(
+        cluster_sites(cluster,
+                      (struct sites){.name = "check", .options = options, .run = exceed_by_check}),
+        COHORT_OK);
     cluster_destroy(cluster);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -74,8 +74,3 @@ TEST(wrong_value)
     }
     cluster_destroy(cluster);
 }
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
-}

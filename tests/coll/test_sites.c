@@ -345,8 +345,3 @@ TEST(wrong)
                                                 sizeof(cohort_comm_options), add_up, NULL)),
                 COHORT_ERR_BAD_PARAMETER, "cohort_sites_options");
 }
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
-}

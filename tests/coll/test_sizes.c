@@ -54,16 +54,15 @@ static cohort_status one_sends_more(cohort_comm *comm, void *arg)
 static void run(uint64_t seed, uint32_t threshold)
 {
     struct cluster *cluster = cluster_create(seed, 1 + seed % 3, 0);
-    cohort_status status = sites_run(&(struct sites){
-        .name = "sizes",
-        .options = {.num_sites = NUM_SITES,
-                    .arity = 2,
-                    .flat_fallback_threshold = threshold,
-                    .stall_after = 100000000},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = one_sends_more,
-    });
+    cohort_status status =
+        cluster_sites(cluster, (struct sites){
+                                   .name = "sizes",
+                                   .options = {.num_sites = NUM_SITES,
+                                               .arity = 2,
+                                               .flat_fallback_threshold = threshold,
+                                               .stall_after = 100000000},
+                                   .run = one_sends_more,
+                               });
     if (status)
         test_failed(__FILE__, __LINE__, "seed %llu: %s", (unsigned long long)seed,
                     cohort_error_message());
@@ -80,9 +79,4 @@ TEST(tree)
 {
     for (uint64_t seed = 1; seed <= 6; seed++)
         run(seed, COHORT_FORCE_TREE);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

@@ -234,11 +234,8 @@ static void end_meanwhile(uint64_t seed, bool dies)
     cohort_comm *comms[NUM];
     cohort_future *futures[NUM];
     cohort_site_objects from[NUM];
-    for (uint32_t site = 0; site < NUM; site++)
-        futures[site] = cluster_create_comm(
-            cluster, &comms[site], "ending",
-            &(cohort_comm_options){.num_sites = NUM, .this_site = site, .stall_after = 20000000});
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM)), COHORT_OK);
+    cluster_create_comms(cluster, comms, "ending",
+                         (cohort_comm_options){.num_sites = NUM, .stall_after = 20000000});
     for (uint32_t site = 0; site < NUM; site++) {
         futures[site] = begin(comms[site], &from[site], 1);
         cohort_yield();
@@ -267,9 +264,4 @@ TEST(endings)
         end_meanwhile(seed, false);
         end_meanwhile(seed, true);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

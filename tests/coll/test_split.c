@@ -37,12 +37,9 @@ static cohort_status run_in(struct scene *scene, cohort_status (*site)(cohort_co
         cluster_name_levels(scene->cluster, scene->levels);
     cluster_place(scene->cluster, scene->placement);
     scene->options.num_sites = scene->num_sites;
-    return sites_run(&(struct sites){.name = "world",
-                                     .options = scene->options,
-                                     .create = cluster_create_comm,
-                                     .context = scene->cluster,
-                                     .run = site,
-                                     .arg = scene});
+    return cluster_sites(
+        scene->cluster,
+        (struct sites){.name = "world", .options = scene->options, .run = site, .arg = scene});
 }
 
 static void run(struct scene *scene, cohort_status (*site)(cohort_comm *, void *))
@@ -499,9 +496,4 @@ TEST(death)
         CHECK_INT(run_in(&scene, die), COHORT_OK);
         cluster_abandon(scene.cluster);
     }
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

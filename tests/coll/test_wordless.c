@@ -61,12 +61,8 @@ struct cohort__message *__wrap_cohort__message_create(enum cohort__kind kind, ui
 
 static void pair_create(struct cluster *cluster, cohort_comm **comms)
 {
-    cohort_future *made[2];
-    for (uint32_t site = 0; site < 2; site++)
-        made[site] = cluster_create_comm(
-            cluster, &comms[site], "pair",
-            &(cohort_comm_options){.num_sites = 2, .this_site = site, .stall_after = 2000000});
-    CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+    cluster_create_comms(cluster, comms, "pair",
+                         (cohort_comm_options){.num_sites = 2, .stall_after = 2000000});
 }
 
 /* Site 0 leaves, and takes its set back: that takes no memory. A set without memory for that is
@@ -128,16 +124,13 @@ static cohort_status fail(void *result, const void *left, const void *right, siz
 TEST(failing)
 {
     cohort_comm *comms[2];
-    cohort_future *made[2], *done[2];
+    cohort_future *done[2];
     cohort_op *op;
     int32_t in = 1, out[2];
     struct cluster *cluster = cluster_create(1, 2, 0);
     CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = "fail", .function = fail}),
               COHORT_OK);
-    for (uint32_t site = 0; site < 2; site++)
-        made[site] = cluster_create_comm(cluster, &comms[site], "failing",
-                                         &(cohort_comm_options){.num_sites = 2, .this_site = site});
-    CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+    cluster_create_comms(cluster, comms, "failing", (cohort_comm_options){.num_sites = 2});
     for (uint32_t site = 0; site < 2; site++) {
         CHECK_INT(cohort_comm_next_call(comms[site], &(cohort_call_options){.algorithm = "linear"}),
                   COHORT_OK);
@@ -150,9 +143,4 @@ TEST(failing)
         cohort_comm_unref(comms[site]);
     cohort_op_unref(op);
     cluster_destroy(cluster);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
 }

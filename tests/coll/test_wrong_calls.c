@@ -34,14 +34,12 @@ static void run(const char *name, uint32_t num_localities, cohort_comm_options o
 {
     struct scene scene = {.num_localities = num_localities, .num_sites = options.num_sites};
     struct cluster *cluster = cluster_create(1, num_localities, 0);
-    cohort_status status = sites_run(&(struct sites){
-        .name = name,
-        .options = options,
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = site,
-        .arg = &scene,
-    });
+    cohort_status status = cluster_sites(cluster, (struct sites){
+                                                      .name = name,
+                                                      .options = options,
+                                                      .run = site,
+                                                      .arg = &scene,
+                                                  });
     if (status)
         test_failed(__FILE__, __LINE__, "%s, %u localities: %s", name, num_localities,
                     cohort_error_message());
@@ -140,7 +138,7 @@ TEST(untold)
 /* An exchange is not the same as the one before ----------------------------------------------- */
 
 /* Sites 0 and 1 send in turn, and the blocks are the same. The others have no neighbours. */
-static cohort_status take_turns(cohort_comm *comm, void *arg)
+TEST_SITE(exchange_turns, run_all("exchange turns", 1, SOON, site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     for (uint64_t generation = 1; generation <= 6; generation++) {
@@ -156,17 +154,11 @@ static cohort_status take_turns(cohort_comm *comm, void *arg)
         for (size_t i = 0; i < count; i++)
             CHECK_INT(out[i], receives ? (int64_t)(generation * 100 + i) : 0);
     }
-    return COHORT_OK;
-}
-
-TEST(exchange_turns)
-{
-    run_all("exchange turns", 1, SOON, take_turns);
 }
 
 /* Site 0 receives. Then its call has a block to send, but no buffer. A plan without sends would
  * tell no other site of it. */
-static cohort_status send_from_nowhere(cohort_comm *comm, void *arg)
+TEST_SITE(exchange_rejected, run_all("exchange rejected", 1, never, site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     int64_t in[2] = {1, 2}, out[2] = {0};
@@ -185,16 +177,10 @@ static cohort_status send_from_nowhere(cohort_comm *comm, void *arg)
             (void)ended(comm, generation, future);
     }
     check_usable(comm, 3);
-    return COHORT_OK;
-}
-
-TEST(exchange_rejected)
-{
-    run_all("exchange rejected", 1, never, send_from_nowhere);
 }
 
 /* Site 0 sends itself a block that it does not expect, and a block to site 1. */
-static cohort_status send_oneself_too_much(cohort_comm *comm, void *arg)
+TEST_SITE(exchange_with_oneself, run_all("exchange with oneself", 1, never, site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     double in[2] = {1, 2}, out[1];
@@ -208,18 +194,12 @@ static cohort_status send_oneself_too_much(cohort_comm *comm, void *arg)
     else
         (void)ended(comm, 1, future);
     check_usable(comm, 2);
-    return COHORT_OK;
-}
-
-TEST(exchange_with_oneself)
-{
-    run_all("exchange with oneself", 1, never, send_oneself_too_much);
 }
 
 /* Each site of a ring has blocks for the next one and for the one before. All leave out the last
  * ones for the one before; of two sites, which are both to each other, those for the other. So each
  * waits for a site whose call is not over either. */
-static cohort_status leave_each_other_out(cohort_comm *comm, void *arg)
+TEST_SITE(exchange_left_out, run_all("exchange left out", 1, SOON, site))
 {
     enum { BLOCKS = 5, LEFT_OUT = 2 };
     const uint32_t me = cohort_comm_this_site(comm), num = cohort_comm_num_sites(comm);
@@ -233,16 +213,10 @@ static cohort_status leave_each_other_out(cohort_comm *comm, void *arg)
         cohort_exchange(comm, in, to, BLOCKS - LEFT_OUT, out, from, BLOCKS, COHORT_INT64, 1),
         COHORT_ERR_MISMATCH, ") has left out 2 of the blocks that this site expects of it");
     check_usable(comm, 2);
-    return COHORT_OK;
-}
-
-TEST(exchange_left_out)
-{
-    run_all("exchange left out", 1, SOON, leave_each_other_out);
 }
 
 /* A site's own blocks differ, in an all_to_allv: the message still has the reason. */
-static cohort_status own_blocks_differ(cohort_comm *comm, void *arg)
+TEST_SITE(own_blocks, run_all("own blocks", 2, never, site))
 {
     uint32_t me = cohort_comm_this_site(comm);
     double in[1] = {1}, out[2];
@@ -254,12 +228,6 @@ static cohort_status own_blocks_differ(cohort_comm *comm, void *arg)
         cohort_all_to_allv(comm, in, in_counts, NULL, out, out_counts, NULL, COHORT_DOUBLE, 1),
         COHORT_ERR_BAD_PARAMETER, "what this site sends itself");
     check_usable(comm, 2);
-    return COHORT_OK;
-}
-
-TEST(own_blocks)
-{
-    run_all("own blocks", 2, never, own_blocks_differ);
 }
 
 /* What depends on buffers is checked at each call --------------------------------------------- */
@@ -629,9 +597,4 @@ TEST(different)
 {
     run_all("different operations", 1, SOON, different_operations);
     run_all("different types", 2, SOON, different_types);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

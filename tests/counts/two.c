@@ -18,12 +18,10 @@ uint64_t two_num_calls(void)
 TEST(calls)
 {
     struct cluster *cluster = cluster_create(0, 2, 0);
-    CHECK_INT(sites_run(&(struct sites){.name = "calls",
-                                        .options = {.num_sites = 2},
-                                        .create = cluster_create_comm,
-                                        .context = cluster,
-                                        .run = of_site}),
-              COHORT_OK);
+    CHECK_INT(
+        cluster_sites(cluster,
+                      (struct sites){.name = "calls", .options = {.num_sites = 2}, .run = of_site}),
+        COHORT_OK);
     cluster_destroy(cluster);
 }
 

@@ -288,5 +288,5 @@ int main(int argc, char **argv)
     CHECK_INT(cohort_remote_register("count_called", count_called, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("job", job, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("count", count, NULL), COHORT_OK);
-    return cluster_test(argc, argv, NUM_WORKERS);
+    return cluster_test(argc, argv, 1);
 }

@@ -273,5 +273,5 @@ int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("wait_at_gate", wait_at_gate, NULL), COHORT_OK);
-    return cluster_test(argc, argv, NUM_WORKERS);
+    return cluster_test(argc, argv, 1);
 }

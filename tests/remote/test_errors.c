@@ -208,5 +208,5 @@ int main(int argc, char **argv)
     CHECK_INT(cohort_remote_register("square", square, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("fail", fail, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("lie", lie, NULL), COHORT_OK);
-    return cluster_test(argc, argv, NUM_WORKERS);
+    return cluster_test(argc, argv, 1);
 }

@@ -201,5 +201,5 @@ int main(int argc, char **argv)
     CHECK_INT(cohort_remote_register("number", number, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("where", where, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("fail_from", fail_from, NULL), COHORT_OK);
-    return cluster_test(argc, argv, NUM_WORKERS);
+    return cluster_test(argc, argv, 1);
 }

@@ -154,7 +154,7 @@ TEST(at_once)
 int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("wait", wait, NULL), COHORT_OK);
-    int result = cluster_test(argc, argv, NUM_WORKERS);
+    int result = cluster_test(argc, argv, 1);
     read_ledger(); /* the clusters are gone */
     CHECK_INT(found.num, 0);
     return result;

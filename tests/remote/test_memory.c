@@ -113,7 +113,7 @@ TEST(on_the_spot)
             CHECK_INT(cohort_await(future), COHORT_OK);
         }
     cohort_future *future = get(0, &handle, 0, mine, 64 * KIB + 1);
-    CHECK(NUM_WORKERS > 1 || !cohort_future_ready(future));
+    CHECK(cluster_num_workers() > 1 || !cohort_future_ready(future));
     CHECK_INT(cohort_await(future), COHORT_OK);
     CHECK((cluster_num_sent(cluster) == sent) == cluster_is_shared());
     cluster_memory_free(cluster, 1, owned);
@@ -351,7 +351,7 @@ static cohort_status put_in_scope(void *arg)
     cohort_scope_cancel(scoped->scope);
     cohort_status status = cohort_await(future);
     CHECK(status == COHORT_ERR_CANCELLED || (status == COHORT_OK && scoped->num_yields > 0));
-    if (cluster_is_shared() && NUM_WORKERS == 1 &&
+    if (cluster_is_shared() && cluster_num_workers() == 1 &&
         scoped->num_yields == 13) /* between two of 21 pieces */
         CHECK_INT(status, COHORT_ERR_CANCELLED);
     expect(put(0, &scoped->handle, 20 * MIB, "x", 1), COHORT_ERR_CANCELLED, "");
@@ -396,15 +396,10 @@ TEST(death)
     expect(put(0, &handle, 0, large, 3 * MIB), COHORT_ERR_PEER_DIED, "locality 1");
     expect(add(0, &handle, 0, 1, NULL), COHORT_ERR_PEER_DIED, "cohort_memory_add");
     cohort_status status = cohort_await(future);
-    CHECK(status == COHORT_ERR_PEER_DIED || (NUM_WORKERS > 1 && status == COHORT_OK));
+    CHECK(status == COHORT_ERR_PEER_DIED || (cluster_num_workers() > 1 && status == COHORT_OK));
     cluster_tell_death(cluster, 1, 0, 1, "is out of reach");
     cluster_tell_death(cluster, 1, 2, 2, "is out of reach");
     cluster_memory_free(cluster, 1, owned);
     cluster_abandon(cluster);
     free(large);
-}
-
-int main(int argc, char **argv)
-{
-    return cluster_test(argc, argv, NUM_WORKERS);
 }

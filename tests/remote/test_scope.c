@@ -404,5 +404,5 @@ int main(int argc, char **argv)
     CHECK_INT(cohort_remote_register("chain", chain, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("start_slow", start_slow, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("relay", relay, NULL), COHORT_OK);
-    return cluster_test(argc, argv, NUM_WORKERS);
+    return cluster_test(argc, argv, 1);
 }

@@ -131,7 +131,7 @@ static void *lock_in_thread(void *arg)
     return arg;
 }
 
-static cohort_status play_mutex(void *arg)
+TEST_TASK(mutex, play(task))
 {
     pthread_t threads[NUM_THREADS];
     locked.num_changes = 0;
@@ -149,12 +149,6 @@ static cohort_status play_mutex(void *arg)
     CHECK_INT((long long)locked.num_changes, (long long)atomic_load(&locked.num_locks));
     CHECK_INT(cohort_mutex_unlock(locked.mutex), COHORT_OK);
     cohort_mutex_unref(locked.mutex);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(mutex)
-{
-    play(play_mutex);
 }
 
 /* --- condition: no signal is lost --- */
@@ -217,7 +211,7 @@ static void play_permit(void)
     permit.is_there = permit.was_taken = false;
 }
 
-static cohort_status play_condition(void *arg)
+TEST_TASK(condition, play(task))
 {
     CHECK_INT(cohort_mutex_create(&permit.mutex), COHORT_OK);
     CHECK_INT(cohort_condition_create(&permit.condition), COHORT_OK);
@@ -225,12 +219,6 @@ static cohort_status play_condition(void *arg)
         play_permit();
     cohort_condition_unref(permit.condition);
     cohort_mutex_unref(permit.mutex);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(condition)
-{
-    play(play_condition);
 }
 
 /* --- queue: no item is lost, and none is there twice --- */
@@ -300,7 +288,7 @@ static void check_items(void)
         CHECK_INT(counts[i], 1);
 }
 
-static cohort_status play_queue(void *arg)
+TEST_TASK(queue, play(task))
 {
     pthread_t threads[NUM_THREADS];
     CHECK_INT(cohort_queue_create(NUM_PLACES, &round_trip.queue), COHORT_OK);
@@ -322,12 +310,6 @@ static cohort_status play_queue(void *arg)
     check_items();
     cohort_queue_unref(round_trip.queue);
     cohort_queue_unref(round_trip.spare);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(queue)
-{
-    play(play_queue);
 }
 
 /* --- barrier: who is cancelled has not come --- */
@@ -385,7 +367,7 @@ static void check_places(void)
     CHECK_INT(cohort_local_barrier_wait(met.barrier, 0, NULL), COHORT_ERR_TIMEOUT);
 }
 
-static cohort_status play_barrier(void *arg)
+TEST_TASK(barrier, play(task))
 {
     cohort_task_function *in_thread = come_in_thread;
     CHECK_INT(cohort_local_barrier_create(NUM_COMING, &met.barrier), COHORT_OK);
@@ -400,12 +382,6 @@ static cohort_status play_barrier(void *arg)
         check_places();
     }
     cohort_local_barrier_unref(met.barrier);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(barrier)
-{
-    play(play_barrier);
 }
 
 /* --- cohort_blocking: what has not begun is never called, and what has is waited for --- */

@@ -332,13 +332,29 @@ cohort_future *cluster_create_comm(void *context, cohort_comm **ret_comm, const 
     return cohort__comm_create_for(cluster->processes[locality], ret_comm, name, options);
 }
 
+void cluster_create_comms(struct cluster *cluster, cohort_comm **ret_comms, const char *name,
+                          cohort_comm_options options)
+{
+    cohort_future *made[64];
+    CHECK(options.num_sites <= sizeof(made) / sizeof(made[0]));
+    for (options.this_site = 0; options.this_site < options.num_sites; options.this_site++)
+        made[options.this_site] =
+            cluster_create_comm(cluster, &ret_comms[options.this_site], name, &options);
+    CHECK_INT(cohort_await(cohort_when_all(made, options.num_sites)), COHORT_OK);
+}
+
+cohort_status cluster_sites(struct cluster *cluster, struct sites sites)
+{
+    sites.create = cluster_create_comm;
+    sites.context = cluster;
+    return sites_run(&sites);
+}
+
 void cluster_run(uint64_t seed, uint32_t num_localities, size_t eager_budget, struct sites sites)
 {
     struct cluster *cluster = cluster_create(seed, num_localities, eager_budget);
     cluster_place(cluster, (enum cluster_placement)(seed % CLUSTER_NUM_PLACEMENTS));
-    sites.create = cluster_create_comm;
-    sites.context = cluster;
-    if (sites_run(&sites))
+    if (cluster_sites(cluster, sites))
         test_failed(__FILE__, __LINE__, "%s, seed %llu, %u sites in %u localities: %s", sites.name,
                     (unsigned long long)seed, sites.options.num_sites, num_localities,
                     cohort_error_message());
@@ -453,14 +469,31 @@ bool cluster_is_shared(void)
     return shares_memory;
 }
 
+unsigned cluster_num_workers(void)
+{
+    return cohort__scheduler_num_workers();
+}
+
 int cluster_test(int argc, char **argv, unsigned num_workers)
 {
     return cluster_main(argc, argv, NULL, 0, num_workers);
 }
 
+static int test_with_one_worker(int argc, char **argv)
+{
+    return cluster_test(argc, argv, 1);
+}
+
+__attribute__((constructor)) static void be_the_runner(void)
+{
+    tests_runner = test_with_one_worker;
+}
+
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers)
 {
+    if (argc > 1 && sscanf(argv[1], "--workers=%u", &num_workers) == 1)
+        takes(&argc, &argv, argv[1]);
     bool tasks_move = takes(&argc, &argv, "--movable");
     bool progress_thread = takes(&argc, &argv, "--thread");
     shares_memory = takes(&argc, &argv, "--shm");

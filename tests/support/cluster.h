@@ -12,10 +12,12 @@
  * transport is the code of real jobs. */
 struct cluster;
 
-/* Runs tests_run in a task, with NUM_WORKERS workers and the event loop that drives clusters.
- * Any of these may be the first arguments, in this order: --movable, tasks may move; --thread,
- * there is a progress thread, too (COHORT_PROGRESS); --shm, all clusters are in shared memory. */
+/* Runs tests_run in a task, with NUM_WORKERS workers and the event loop that drives clusters. Any
+ * of these may be the first arguments, in this order: --workers=N, so many instead; --movable,
+ * tasks may move; --thread, there is a progress thread, too (COHORT_PROGRESS); --shm, all clusters
+ * are in shared memory. A program without a main does this, with one worker. */
 int cluster_test(int argc, char **argv, unsigned num_workers);
+unsigned cluster_num_workers(void);
 
 /* The same with a table: for what has yet to use TEST. */
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
@@ -72,6 +74,13 @@ void cluster_place(struct cluster *cluster, enum cluster_placement placement);
 /* For struct sites: makes the endpoint in the locality that the placement gives. */
 cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const char *name,
                                    const cohort_comm_options *options);
+
+/* All sites' endpoints, for the calling task; the options say how many. */
+void cluster_create_comms(struct cluster *cluster, cohort_comm **ret_comms, const char *name,
+                          cohort_comm_options options);
+
+/* As sites_run, in CLUSTER. */
+cohort_status cluster_sites(struct cluster *cluster, struct sites sites);
 
 /* Call it in a task. Runs SITES in a cluster with these, in which SEED also says where they are.
  * Sets their `create` and `context`. All of them have to succeed. */

@@ -4,5 +4,5 @@
 /* Of test programs that have none. */
 int main(int argc, char **argv)
 {
-    return tests_run(argc, argv);
+    return tests_runner(argc, argv);
 }

@@ -18,6 +18,7 @@ static bool chosen(const char *name, int argc, char **argv)
 }
 
 static struct test *tests;
+int (*tests_runner)(int argc, char **argv) = tests_run;
 
 void tests_add(struct test *added)
 {

@@ -28,9 +28,39 @@ struct test {
 
 void tests_add(struct test *added);
 
+/* A case that is a task, or what each site of a communicator does (COMM). RUN is the statement that
+ * runs it, in which it is called `task`, or `site`. */
+#define TEST_TASK(name, run)                                                                       \
+    static void do_##name(void);                                                                   \
+    static cohort_status task_##name(void *arg)                                                    \
+    {                                                                                              \
+        do_##name();                                                                               \
+        return COHORT_OK;                                                                          \
+    }                                                                                              \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        cohort_status (*const task)(void *arg) = task_##name;                                      \
+        run;                                                                                       \
+    }                                                                                              \
+    static void do_##name(void)
+#define TEST_SITE(name, run)                                                                       \
+    static void do_##name(cohort_comm *comm);                                                      \
+    static cohort_status site_##name(cohort_comm *comm, void *arg)                                 \
+    {                                                                                              \
+        do_##name(comm);                                                                           \
+        return COHORT_OK;                                                                          \
+    }                                                                                              \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        cohort_status (*const site)(cohort_comm * comm, void *arg) = site_##name;                  \
+        run;                                                                                       \
+    }                                                                                              \
+    static void do_##name(cohort_comm *comm)
+
 /* Runs all cases, or those whose names are given as arguments. Returns the status for main. A
- * program without a main has one that does just this. */
+ * program without a main has one that calls tests_runner, which is tests_run if nobody sets it. */
 int tests_run(int argc, char **argv);
+extern int (*tests_runner)(int argc, char **argv);
 
 /* The same with a table: for what has yet to use TEST. */
 struct test_case {

@@ -115,16 +115,11 @@ static void step(struct round *round)
 static void run(uint64_t seed)
 {
     struct round round = {0};
-    cohort_future *futures[SITES];
     cohort__random_init(&random_of, seed);
     round.cluster = cluster_create(seed, LOCALITIES, 0);
     cluster_place(round.cluster, CLUSTER_BLOCKS);
-    for (uint32_t site = 0; site < SITES; site++)
-        futures[site] = cluster_create_comm(round.cluster, &round.comms[site], "row",
-                                            &(cohort_comm_options){.num_sites = SITES,
-                                                                   .this_site = site,
-                                                                   .stall_after = 100 * patience});
-    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+    cluster_create_comms(round.cluster, round.comms, "row",
+                         (cohort_comm_options){.num_sites = SITES, .stall_after = 100 * patience});
     for (uint32_t i = 0; i < STEPS; i++)
         step(&round);
     CHECK_INT(await_within(cohort_comm_revoke(round.comms[below(SITES)]), patience), COHORT_OK);

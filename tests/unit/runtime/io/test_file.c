@@ -245,7 +245,7 @@ TEST(no_memory)
 }
 
 /* Root may open all, so it is somebody else for a moment. */
-static cohort_status not_permitted(void *arg)
+TEST_TASK(not_permitted, run_io_with(1, false, task))
 {
     cohort_file *file = NULL;
     cohort_file_unref(open_new());
@@ -257,16 +257,10 @@ static cohort_status not_permitted(void *arg)
     CHECK(user != 0 || seteuid(user) == 0);
     CHECK_INT(unlink(path), 0);
     CHECK(!file);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(not_permitted)
-{
-    run_io_with(1, false, not_permitted);
 }
 
 /* The system says only when a file is closed that something was wrong: here its descriptor. */
-static cohort_status close_twice(void *arg)
+TEST_TASK(bad_close, run_io_with(1, false, task))
 {
     int fd = dup(0);
     close(fd);
@@ -277,12 +271,6 @@ static cohort_status close_twice(void *arg)
     check_fails(cohort_file_sync(file), COHORT_ERR_GONE, "it was closed here");
     check_fails(cohort_file_close(file), COHORT_ERR_SYSTEM, "cohort_file_close: /tmp/cohort-test-");
     cohort_file_unref(file);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(bad_close)
-{
-    run_io_with(1, false, close_twice);
 }
 
 /* --- who waits for whom --- */
@@ -295,7 +283,7 @@ static cohort_status sync_in_scope(void *arg)
     return COHORT_OK;
 }
 
-static cohort_status end_slowly(void *arg)
+TEST_TASK(slow, run_io_with(2, true, task))
 {
     cohort_scope *scope;
     cohort_file *file = open_new();
@@ -314,12 +302,6 @@ static cohort_status end_slowly(void *arg)
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     CHECK_INT(cohort_await(close), COHORT_OK);
     cohort_file_unref(file);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(slow)
-{
-    run_io_with(2, true, end_slowly);
 }
 
 struct buffer {

@@ -37,7 +37,7 @@ static void check_end(cohort_tcp *tcp)
 
 /* --- data --- */
 
-static cohort_status talk(void *arg)
+TEST_TASK(talk, run_io(task))
 {
     struct pair pair;
     pair_create(&pair);
@@ -58,12 +58,6 @@ static cohort_status talk(void *arg)
     check_read(pair.ends[0], "still heard");
     check_fails(cohort_tcp_write(pair.ends[0], "x", 1), COHORT_ERR_SYSTEM, "(EPIPE)");
     pair_unref(&pair);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(talk)
-{
-    run_io(talk);
 }
 
 static unsigned char byte_at(size_t i)
@@ -149,7 +143,7 @@ TEST(shutdown)
 }
 
 /* Writes are sent as a whole, and reads are served in turn. */
-static cohort_status keep_order(void *arg)
+TEST_TASK(order, run_io(task))
 {
     enum { NUM = 200 };
     static char sent[NUM], got[NUM];
@@ -168,16 +162,10 @@ static cohort_status keep_order(void *arg)
     for (int i = 0; i < NUM; i++)
         CHECK(got[i] == (char)i && bytes[i] == 1);
     pair_unref(&pair);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(order)
-{
-    run_io(keep_order);
 }
 
 /* A wait may have a limit; the read goes on. */
-static cohort_status wait_for_a_while(void *arg)
+TEST_TASK(limit, run_io(task))
 {
     enum cohort_wait_end end;
     struct pair pair;
@@ -191,17 +179,11 @@ static cohort_status wait_for_a_while(void *arg)
     CHECK_INT(cohort_await(read), COHORT_OK);
     CHECK_INT(byte, 'b');
     pair_unref(&pair);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(limit)
-{
-    run_io(wait_for_a_while);
 }
 
 /* --- what goes wrong --- */
 
-static cohort_status wrong_calls(void *arg)
+TEST_TASK(wrong_calls, run_io_with(1, false, task))
 {
     struct pair pair;
     char byte;
@@ -227,12 +209,6 @@ static cohort_status wrong_calls(void *arg)
     cohort_tcp_unref(NULL);
     CHECK_INT(bytes, 77);
     pair_unref(&pair);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(wrong_calls)
-{
-    run_io_with(1, false, wrong_calls);
 }
 
 static cohort_status no_memory(void *arg)
@@ -449,7 +425,7 @@ static cohort_status read_byte(void *arg)
     return COHORT_OK;
 }
 
-static cohort_status race(void *arg)
+TEST_TASK(race, run_io(task))
 {
     struct pair pair;
     pair_create(&pair);
@@ -471,12 +447,6 @@ static cohort_status race(void *arg)
         CHECK(byte == (char)i && buffer.got == 1);
     }
     pair_unref(&pair);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(race)
-{
-    run_io(race);
 }
 
 /* --- the runtime's end --- */

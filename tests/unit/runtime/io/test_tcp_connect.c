@@ -123,7 +123,7 @@ static int first_free_descriptor(void)
     return fd;
 }
 
-static cohort_status cancel(void *arg)
+TEST_TASK(cancel, run_io(task))
 {
     cohort_tcp *tcp = NULL;
     deaf_open();
@@ -135,12 +135,6 @@ static cohort_status cancel(void *arg)
     check_cancel(call_slow, &tcp, wait_for_asking); /* while the name is looked up */
     let_name_be_found();
     CHECK(!tcp);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(cancel)
-{
-    run_io(cancel);
 }
 
 static struct {

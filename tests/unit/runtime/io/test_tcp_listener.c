@@ -246,7 +246,7 @@ TEST(no_memory)
 }
 
 /* What says only that there is no connection does not end an accept; the rest ends one. */
-static cohort_status wrong_connections(void *arg)
+TEST_TASK(wrong_connections, run_io(task))
 {
     static const int harmless[] = {EAGAIN, EINTR, ECONNABORTED};
     cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
@@ -266,18 +266,12 @@ static cohort_status wrong_connections(void *arg)
     cohort_tcp_unref(accept_from(listener));
     cohort_tcp_unref(tcp);
     cohort_tcp_listener_unref(listener);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(wrong_connections)
-{
-    run_io(wrong_connections);
 }
 
 /* --- accepting --- */
 
 /* Each accept gets a connection, whoever comes first; what nobody accepts waits. */
-static cohort_status accept_many(void *arg)
+TEST_TASK(accept, run_io(task))
 {
     enum { NUM = 20 };
     cohort_tcp *accepted[NUM], *connected[NUM];
@@ -300,12 +294,6 @@ static cohort_status accept_many(void *arg)
         cohort_tcp_unref(accepted[i]);
     }
     cohort_tcp_listener_unref(listener);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(accept)
-{
-    run_io(accept_many);
 }
 
 /* While nobody accepts, a connection that waits does not keep the loop busy. */
@@ -326,7 +314,7 @@ static cohort_status stop_counting(uv_loop_t *loop, void *prepare)
     return loop ? COHORT_OK : COHORT_ERR_FAILED;
 }
 
-static cohort_status let_wait(void *arg)
+TEST_TASK(let_wait, run_io_with(1, false, task))
 {
     static uv_prepare_t prepare;
     unsigned num_turns = 0;
@@ -343,12 +331,6 @@ static cohort_status let_wait(void *arg)
     cohort_tcp_unref(first);
     cohort_tcp_unref(second);
     cohort_tcp_listener_unref(listener);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(let_wait)
-{
-    run_io_with(1, false, let_wait);
 }
 
 /* Calls that begin and end at once leave libuv its turns: it reads what has come. */
@@ -389,7 +371,7 @@ static void check_closed(cohort_tcp_listener *listener)
     CHECK(!tcp);
 }
 
-static cohort_status close_meanwhile(void *arg)
+TEST_TASK(close, run_io(task))
 {
     cohort_tcp *tcp[2];
     cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
@@ -421,12 +403,6 @@ static cohort_status close_meanwhile(void *arg)
     }
     check_closed(listener);
     cohort_tcp_listener_unref(listener);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(close)
-{
-    run_io(close_meanwhile);
 }
 
 /* --- scopes, and the end --- */
@@ -442,7 +418,7 @@ static cohort_future *call_listen(void *ret_listener)
     return cohort_tcp_listen("slow.test", 0, ret_listener);
 }
 
-static cohort_status cancel(void *arg)
+TEST_TASK(cancel, run_io(task))
 {
     cohort_tcp_listener *listener = listen_at("127.0.0.1", 0), *never = NULL;
     check_cancel(call_accept, listener, NULL);
@@ -453,12 +429,6 @@ static cohort_status cancel(void *arg)
     check_cancel(call_listen, &never, wait_for_asking); /* it does not wait for the name */
     CHECK(!never);
     let_name_be_found();
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(cancel)
-{
-    run_io(cancel);
 }
 
 static struct {

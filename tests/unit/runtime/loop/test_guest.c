@@ -251,7 +251,7 @@ static cohort_status close_prepare(uv_loop_t *loop, void *prepare)
     return loop ? COHORT_OK : COHORT_ERR_FAILED;
 }
 
-static cohort_status wait_for_prepares(void *arg)
+TEST_TASK(before_block, run(task))
 {
     for (int i = 0; i < 20; i++) {
         uv_prepare_t *prepare = malloc(sizeof(*prepare));
@@ -264,12 +264,6 @@ static cohort_status wait_for_prepares(void *arg)
         CHECK_INT(cohort_await(future), COHORT_OK);
         cohort_future_unref(cohort_run_on_loop(close_prepare, prepare));
     }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(before_block)
-{
-    run(wait_for_prepares);
 }
 
 /* --- what must not be done there --- */

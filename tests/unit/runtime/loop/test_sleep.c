@@ -53,9 +53,29 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *time,
     return __real_timerfd_settime(fd, flags, time, ret_old);
 }
 
+static void run_with(unsigned num_workers, uint64_t spin_ns, cohort_task_function *function)
+{
+    struct cohort__loop *loop;
+    struct cohort__scheduler_hooks hooks;
+    struct cohort__scheduler_options options;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    cohort__loop_scheduler_hooks(loop, &hooks);
+    cohort__scheduler_options_init(&options);
+    options.num_workers = num_workers;
+    options.spin_ns = spin_ns;
+    if (spin_ns == 0)
+        options.yield_polls = 0; /* it parks at once */
+    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    cohort__loop_attach(loop);
+    cohort_future_unref(cohort_async(function, NULL));
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    cohort__loop_attach(NULL);
+    cohort__loop_destroy(loop);
+}
+
 /* Where a sleep lasts until the next tick of a millisecond, each of these takes one, but the first:
  * then not even the fastest is quick. How late the others are is up to the machine. */
-static cohort_status sleep_shortly(void *arg)
+TEST_TASK(short, run_with(1, 0, task))
 {
     uint64_t fastest = UINT64_MAX;
     armed.is_on = true;
@@ -74,7 +94,6 @@ static cohort_status sleep_shortly(void *arg)
     CHECK(armed.num > 0);
     CHECK(fastest < 500000);
     cohort__scheduler_stop();
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 static cohort_status main_task(void *arg)
@@ -138,26 +157,6 @@ static cohort_status sleep_in_scopes(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void run_with(unsigned num_workers, uint64_t spin_ns, cohort_task_function *function)
-{
-    struct cohort__loop *loop;
-    struct cohort__scheduler_hooks hooks;
-    struct cohort__scheduler_options options;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
-    cohort__loop_scheduler_hooks(loop, &hooks);
-    cohort__scheduler_options_init(&options);
-    options.num_workers = num_workers;
-    options.spin_ns = spin_ns;
-    if (spin_ns == 0)
-        options.yield_polls = 0; /* it parks at once */
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
-    cohort__loop_attach(loop);
-    cohort_future_unref(cohort_async(function, NULL));
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-    cohort__loop_attach(NULL);
-    cohort__loop_destroy(loop);
-}
-
 TEST(one_worker)
 {
     run_with(1, COHORT__SPIN_NS, main_task);
@@ -172,11 +171,6 @@ TEST(in_scope)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         run_with(num_workers, COHORT__SPIN_NS, sleep_in_scopes);
-}
-
-TEST(short)
-{
-    run_with(1, 0, sleep_shortly);
 }
 
 TEST(no_loop)

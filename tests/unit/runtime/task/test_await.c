@@ -122,7 +122,7 @@ static void *await_on_a_thread(void *future)
     return NULL;
 }
 
-static cohort_status foreign_threads_wait(void *arg)
+TEST_TASK(foreign_threads_wait, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     pthread_t threads[3];
     cohort_promise *promise;
@@ -136,12 +136,6 @@ static cohort_status foreign_threads_wait(void *arg)
     cohort_promise_fail(promise, COHORT_ERR_GONE, "left");
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(foreign_threads_wait)
-{
-    CHECK_INT(run_tasks(1, foreign_threads_wait, NULL), COHORT_OK);
 }
 
 static cohort_status deadlines(void *arg)
@@ -180,7 +174,7 @@ static void *thread_deadline(void *future)
     return NULL;
 }
 
-static cohort_status deadline_of_a_thread(void *arg)
+TEST_TASK(deadline_of_a_thread, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     pthread_t thread;
     cohort_promise *promise;
@@ -190,12 +184,6 @@ static cohort_status deadline_of_a_thread(void *arg)
     pthread_join(thread, NULL);
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(future);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(deadline_of_a_thread)
-{
-    CHECK_INT(run_tasks(1, deadline_of_a_thread, NULL), COHORT_OK);
 }
 
 TEST(without_the_runtime)
@@ -631,7 +619,7 @@ static cohort_status wait_a_millisecond(void *is_over)
 }
 
 /* Its awaits could all be plain calls. Still the event loop gets its turn. */
-static cohort_status compute_beside_a_timer(void *arg)
+TEST_TASK(progress_beside_plain_calls, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     bool is_over = false;
     cohort_future *timer = cohort_async(wait_a_millisecond, &is_over);
@@ -640,10 +628,5 @@ static cohort_status compute_beside_a_timer(void *arg)
     for (; !is_over && num_rounds < 10000; num_rounds++)
         CHECK_INT(cohort_await(cohort_async(compute, (void *)(uintptr_t)50000)), COHORT_OK);
     CHECK(num_rounds < 10000);
-    return arg ? COHORT_ERR_FAILED : cohort_await(timer);
-}
-
-TEST(progress_beside_plain_calls)
-{
-    CHECK_INT(run_tasks(1, compute_beside_a_timer, NULL), COHORT_OK);
+    CHECK_INT(cohort_await(timer), COHORT_OK);
 }

@@ -99,17 +99,11 @@ static void check_failures(void)
     }
 }
 
-static cohort_status check_all(void *arg)
+TEST_TASK(one_worker, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     check_values();
     check_without_inputs();
     check_failures();
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(one_worker)
-{
-    CHECK_INT(run_tasks(1, check_all, NULL), COHORT_OK);
 }
 
 /* A triangle: each point adds those above it. Row n adds up to 2 to the power of n. */

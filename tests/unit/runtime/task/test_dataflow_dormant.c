@@ -155,7 +155,7 @@ static cohort_status cancel_here(void *arg)
 }
 
 /* It begins in a scope that is cancelled already. */
-static cohort_status begin_late(void *arg)
+TEST_TASK(late, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     for (int i = 0; i < NUM_KINDS; i++) {
         struct round round = {.begin = begins[i], .depth = 1};
@@ -165,12 +165,6 @@ static cohort_status begin_late(void *arg)
         CHECK_INT(cohort_await(round.result), COHORT_ERR_CANCELLED);
         finish_open(&round);
     }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(late)
-{
-    CHECK_INT(run_tasks(1, begin_late, NULL), COHORT_OK);
 }
 
 static void *fulfil(void *arg)
@@ -183,7 +177,7 @@ static void *fulfil(void *arg)
 }
 
 /* The inputs complete while the scope is cancelled: it is called, or given up. */
-static cohort_status race(void *arg)
+TEST_TASK(race, CHECK_INT(run_tasks(2, task, NULL), COHORT_OK))
 {
     pthread_t thread;
     for (int i = 0; i < NUM_ROUNDS; i++) {
@@ -200,12 +194,6 @@ static cohort_status race(void *arg)
         CHECK_INT(atomic_load(&round.open->refs), 1);
         CHECK_INT(cohort_await(round.open), COHORT_OK);
     }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(race)
-{
-    CHECK_INT(run_tasks(2, race, NULL), COHORT_OK);
 }
 
 /* Nobody else uses FUTURE. */
@@ -220,7 +208,7 @@ static size_t num_waiters(cohort_future *future)
 }
 
 /* What one long-lived input was waited for by leaves nothing behind. */
-static cohort_status leave(void *arg)
+TEST_TASK(leaves_nothing, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     struct round round = {.depth = 1};
     for (int i = 0; i < NUM_LEFT; i++) {
@@ -231,10 +219,4 @@ static cohort_status leave(void *arg)
         CHECK(num_waiters(round.open) <= 32);
     }
     finish_open(&round);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(leaves_nothing)
-{
-    CHECK_INT(run_tasks(1, leave, NULL), COHORT_OK);
 }

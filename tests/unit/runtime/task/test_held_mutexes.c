@@ -99,7 +99,7 @@ TEST(hold)
 }
 
 /* Each way to lock, and each that fails. */
-static cohort_status lock_in_each_way(void *arg)
+TEST_TASK(ways, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     struct timespec past = {.tv_sec = 1};
     CHECK_INT(pthread_mutex_trylock(&mutex), 0);
@@ -124,12 +124,6 @@ static cohort_status lock_in_each_way(void *arg)
     }
     CHECK_INT(cohort_await(start_two()), COHORT_OK);
     heard(0);
-    return COHORT_OK;
-}
-
-TEST(ways)
-{
-    CHECK_INT(run_tasks(1, lock_in_each_way, NULL), COHORT_OK);
 }
 
 /* A wait for a condition leaves it locked, and once. */
@@ -144,7 +138,7 @@ static void *signal_condition(void *arg)
     return arg;
 }
 
-static cohort_status wait_for_condition(void *arg)
+TEST_TASK(condition, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     pthread_t thread;
     CHECK_INT(pthread_mutex_lock(&mutex), 0);
@@ -157,12 +151,6 @@ static cohort_status wait_for_condition(void *arg)
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK_INT(cohort_await(start_two()), COHORT_OK);
     heard(0);
-    return COHORT_OK;
-}
-
-TEST(condition)
-{
-    CHECK_INT(run_tasks(1, wait_for_condition, NULL), COHORT_OK);
 }
 
 /* Others on the same worker hold nothing, whether they run while the holder waits or in its

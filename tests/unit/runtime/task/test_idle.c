@@ -81,22 +81,16 @@ static void run(cohort_task_function *task)
     cohort__plain_loop_fini();
 }
 
-static cohort_status await_until_seen(void *arg)
+TEST_TASK(sees_the_end, run(task))
 {
     others = (struct others){0};
     while (others.num_seen < 100)
         call_and_await(COHORT__WAIT_COLLECTIVE);
     cohort__scheduler_stop();
-    return COHORT_OK;
-}
-
-TEST(sees_the_end)
-{
-    run(await_until_seen);
 }
 
 /* It would be over soon, too. */
-static cohort_status await_when_polls_are_due(void *arg)
+TEST_TASK(polls_in_between, run(task))
 {
     others = (struct others){0};
     for (unsigned i = 1; i <= 100; i++) {
@@ -106,15 +100,9 @@ static cohort_status await_when_polls_are_due(void *arg)
     }
     CHECK_INT(others.num_looks, 0);
     cohort__scheduler_stop();
-    return COHORT_OK;
 }
 
-TEST(polls_in_between)
-{
-    run(await_when_polls_are_due);
-}
-
-static cohort_status await_in_vain(void *arg)
+TEST_TASK(gives_up, run(task))
 {
     others = (struct others){.are_slow = true};
     for (int i = 0; i < 100 || others.num_looks < 10; i++)
@@ -126,12 +114,6 @@ static cohort_status await_in_vain(void *arg)
         CHECK(others.num_looks <= i); /* it does not look again */
     }
     cohort__scheduler_stop();
-    return COHORT_OK;
-}
-
-TEST(gives_up)
-{
-    run(await_in_vain);
 }
 
 static cohort_status end_here(void *arg)
@@ -140,7 +122,8 @@ static cohort_status end_here(void *arg)
     return COHORT_OK;
 }
 
-static cohort_status await_others(void *arg)
+/* Other tasks, and what no collective is. */
+TEST_TASK(only_if_that_may_help, run(task))
 {
     others = (struct others){0};
     for (int i = 0; i < 100; i++) {
@@ -151,11 +134,4 @@ static cohort_status await_others(void *arg)
     }
     CHECK_INT(others.num_looks, 0);
     cohort__scheduler_stop();
-    return COHORT_OK;
-}
-
-/* Other tasks, and what no collective is. */
-TEST(only_if_that_may_help)
-{
-    run(await_others);
 }

@@ -103,7 +103,7 @@ static void run(cohort_task_function *function)
     cohort__inputs_close();
 }
 
-static cohort_status all(void *arg)
+TEST_TASK(when_all, run(task))
 {
     struct sources sources;
     make(&sources);
@@ -120,15 +120,10 @@ static cohort_status all(void *arg)
     complete(&sources, 3);
     check_no_lines();
     drop(&sources);
-    return cohort_await(future);
+    CHECK_INT(cohort_await(future), COHORT_OK);
 }
 
-TEST(when_all)
-{
-    run(all);
-}
-
-static cohort_status any(void *arg)
+TEST_TASK(when_any_when_some, run(task))
 {
     struct sources sources;
     size_t index;
@@ -146,12 +141,7 @@ static cohort_status any(void *arg)
     complete(&sources, 3);
     drop(&sources);
     cohort_status status = cohort_await(future);
-    return status ? status : cohort_await(some);
-}
-
-TEST(when_any_when_some)
-{
-    run(any);
+    CHECK_INT(status ? status : cohort_await(some), COHORT_OK);
 }
 
 static cohort_status each(void *arg)
@@ -183,7 +173,7 @@ TEST(when_each)
 
 /* A tick looks at so many of the members that are not known to have passed, so it takes three to
  * find the last one. */
-static cohort_status long_each(void *arg)
+TEST_TASK(long_when_each, run(task))
 {
     enum { LOOKS = 1 << 16, COUNT = 3 * LOOKS };
     cohort_future **futures = calloc(2 * COUNT, sizeof(*futures)), **results = futures + COUNT;
@@ -205,12 +195,6 @@ static cohort_status long_each(void *arg)
     cohort_promise_fulfil(promise, NULL);
     CHECK_INT(cohort_await(results[COUNT - 1]), COHORT_OK);
     free(futures);
-    return COHORT_OK;
-}
-
-TEST(long_when_each)
-{
-    run(long_each);
 }
 
 static cohort_status follow(cohort_future *future, void *arg)
@@ -288,7 +272,7 @@ static void let_suspend(void)
         cohort_yield();
 }
 
-static cohort_status in_scope(void *arg)
+TEST_TASK(scope, run(task))
 {
     struct scoped scoped;
     make(&scoped.sources);
@@ -317,12 +301,6 @@ static cohort_status in_scope(void *arg)
     cohort_future_unref(scoped.sources.futures[3]);
     CHECK_INT(cohort_await(done), COHORT_ERR_CANCELLED);
     drop(&scoped.sources);
-    return COHORT_OK;
-}
-
-TEST(scope)
-{
-    run(in_scope);
 }
 
 static cohort_status await_nth(size_t index, void *arg)
@@ -331,7 +309,7 @@ static cohort_status await_nth(size_t index, void *arg)
     return cohort_await(sources->futures[index]);
 }
 
-static cohort_status in_range(void *arg)
+TEST_TASK(range, run(task))
 {
     struct sources sources;
     make(&sources);
@@ -349,12 +327,6 @@ static cohort_status in_range(void *arg)
             complete(&sources, i);
     CHECK_INT(cohort_await(future), COHORT_OK);
     drop(&sources);
-    return COHORT_OK;
-}
-
-TEST(range)
-{
-    run(in_range);
 }
 
 /* Room --------------------------------------------------------------------------------------- */
@@ -388,7 +360,7 @@ TEST(more_than_there_are_places)
 }
 
 /* Of inputs that are more than a line holds those are there that are pending. */
-static cohort_status wide(void *arg)
+TEST_TASK(many_inputs, run(task))
 {
     enum { WIDE = 1000, LAST = 700 };
     static cohort_promise *promises[WIDE];
@@ -407,12 +379,7 @@ static cohort_status wide(void *arg)
     CHECK_INT(line_of(future)->what[0], last);
     CHECK_INT(line_of(future)->what[1], 0);
     cohort_promise_fulfil(promises[LAST], NULL);
-    return cohort_await(future);
-}
-
-TEST(many_inputs)
-{
-    run(wide);
+    CHECK_INT(cohort_await(future), COHORT_OK);
 }
 
 /* A thread that is no worker has places, too. */

@@ -178,19 +178,13 @@ static void expired(struct cohort__timer *timer)
     atomic_fetch_add(&num_expired, 1);
 }
 
-static cohort_status compute_until_expired(void *arg)
+TEST_TASK(timers_expire, run_with(1, task, NULL))
 {
     struct cohort__timer timer = {.expired = expired};
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
     atomic_store(&num_expired, 0);
     hooks->timer(hooks->context, &timer, 1);
     compute_until(&num_expired, 1);
-    return COHORT_OK;
-}
-
-TEST(timers_expire)
-{
-    run_with(1, compute_until_expired, NULL);
 }
 
 /* Tasks that wait -------------------------------------------------------------------------- */
@@ -344,7 +338,7 @@ TEST(workers_take_chores)
 }
 
 /* A work may call the user's code, and so waits for a worker. */
-static cohort_status compute_beside_a_work(void *arg)
+TEST_TASK(works_run_on_workers, run_with(1, task, NULL))
 {
     struct cohort__timer timer = {.expired = expired};
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
@@ -357,12 +351,6 @@ static cohort_status compute_beside_a_work(void *arg)
     while (atomic_load(&num_done[0]) == 0)
         cohort_yield();
     CHECK_INT(atomic_load(&jobs[0][0].ran_on), 1);
-    return COHORT_OK;
-}
-
-TEST(works_run_on_workers)
-{
-    run_with(1, compute_beside_a_work, NULL);
 }
 
 /* From several threads at a time ----------------------------------------------------------- */

@@ -61,16 +61,10 @@ static void start_all(unsigned worker)
         CHECK_INT(num_run[i], NUM);
 }
 
-static cohort_status check_order(void *arg)
+TEST_TASK(order, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     start_all(0);
     start_all(1);
-    return COHORT_OK;
-}
-
-TEST(order)
-{
-    CHECK_INT(run_tasks(1, check_order, NULL), COHORT_OK);
 }
 
 /* --- nobody waits for ever --- */
@@ -88,7 +82,7 @@ static cohort_status start_next(void *arg)
 }
 
 /* There is always one more of high priority. */
-static cohort_status check_flood(void *arg)
+TEST_TASK(flood, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     static const struct {
         enum cohort_task_priority priority;
@@ -117,17 +111,11 @@ static cohort_status check_flood(void *arg)
         is_over = true;
         cohort_yield();
     }
-    return COHORT_OK;
-}
-
-TEST(flood)
-{
-    CHECK_INT(run_tasks(1, check_flood, NULL), COHORT_OK);
 }
 
 /* --- awaits --- */
 
-static cohort_status check_in_place(void *arg)
+TEST_TASK(in_place, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     cohort_future *others[NUM];
     for (int i = 0; i < NUM; i++)
@@ -143,12 +131,6 @@ static cohort_status check_in_place(void *arg)
     num_run[COHORT_TASK_LOW] = 0;
     num_run[COHORT_TASK_NORMAL] = NUM;
     CHECK_INT(cohort_await(start(run_low, NULL, COHORT_TASK_LOW, 0)), COHORT_OK);
-    return COHORT_OK;
-}
-
-TEST(in_place)
-{
-    CHECK_INT(run_tasks(1, check_in_place, NULL), COHORT_OK);
 }
 
 /* --- tasks for one worker --- */
@@ -338,18 +320,12 @@ static cohort_status start_and_cancel(void *scope)
     return COHORT_OK;
 }
 
-static cohort_status run_scope(void *arg)
+TEST_TASK(scope, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     cohort_scope *scope;
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
     CHECK_INT(cohort_scope_async(scope, start_and_cancel, scope), COHORT_OK);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
-    return COHORT_OK;
-}
-
-TEST(scope)
-{
-    CHECK_INT(run_tasks(1, run_scope, NULL), COHORT_OK);
 }
 
 /* Where there is no memory for stacks, what waits is on the reserve. */
@@ -385,7 +361,7 @@ static void check_refused(cohort_task_options options, const char *message)
     CHECK_TEXT(cohort_error_message(), message);
 }
 
-static cohort_status check_arguments(void *arg)
+TEST_TASK(arguments, CHECK_INT(run_tasks(2, task, NULL), COHORT_OK))
 {
     check_refused((cohort_task_options){.worker = 3}, "cohort_async_with: worker is 3, not 0 to 2");
     check_refused((cohort_task_options){.worker = (unsigned)-1},
@@ -394,10 +370,4 @@ static cohort_status check_arguments(void *arg)
                   "cohort_async_with: priority is 3, not 0 to 2");
     check_refused((cohort_task_options){.worker = 1, .mobility = COHORT_TASK_MOVABLE},
                   "cohort_async_with: a task for worker 0 alone is to be movable");
-    return COHORT_OK;
-}
-
-TEST(arguments)
-{
-    CHECK_INT(run_tasks(2, check_arguments, NULL), COHORT_OK);
 }

@@ -175,17 +175,11 @@ TEST(pairs)
         }
 }
 
-static cohort_status ask_wrongly(void *arg)
+TEST_TASK(wrong_mobility, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     cohort_task_options options = {.mobility = (enum cohort_task_mobility)3};
     CHECK_FAILS(cohort_await(cohort_async_with(wait_inside, NULL, &options)),
                 COHORT_ERR_BAD_PARAMETER, "mobility is 3, not 0 to 2");
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(wrong_mobility)
-{
-    CHECK_INT(run_tasks(1, ask_wrongly, NULL), COHORT_OK);
 }
 
 /* Many tasks wait for each other's promises in a ring, and each worker goes on with any of them.

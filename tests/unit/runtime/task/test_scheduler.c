@@ -528,7 +528,7 @@ static cohort_status do_nothing(void *arg)
 }
 
 /* Each round leaves a task behind, and suspends until a newer one has run. */
-static cohort_status pile_up_tasks(void *arg)
+TEST_TASK(old_tasks_are_run, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     int num_left = 0, num_run = 0;
     uint64_t end = cohort__clock_after(50000000);
@@ -541,12 +541,6 @@ static cohort_status pile_up_tasks(void *arg)
     CHECK(num_run > num_left / 2);
     while (num_run < num_left)
         cohort_yield();
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(old_tasks_are_run)
-{
-    CHECK_INT(run_tasks(1, pile_up_tasks, NULL), COHORT_OK);
 }
 
 /* --- many trees of tasks --- */

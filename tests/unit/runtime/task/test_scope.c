@@ -71,7 +71,7 @@ static cohort_status spawner(void *arg)
     return COHORT_OK;
 }
 
-static cohort_status all_are_awaited(void *arg)
+TEST_TASK(all_are_awaited, run(task, NULL))
 {
     for (int i = 0; i < NUM_ROUNDS; i++) {
         num_run = 0;
@@ -82,12 +82,6 @@ static cohort_status all_are_awaited(void *arg)
         CHECK_INT(num_run, MANY * 15);
     }
     CHECK_INT(cohort_scope_await(create(0)), COHORT_OK);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(all_are_awaited)
-{
-    run(all_are_awaited, NULL);
 }
 
 /* --- the first error --- */
@@ -120,7 +114,7 @@ static cohort_status count_and_wait(void *never)
     return wait_for_ever(never);
 }
 
-static cohort_status first_error(void *arg)
+TEST_TASK(first_error, run(task, NULL))
 {
     cohort_promise *promise;
     cohort_future *never;
@@ -136,12 +130,6 @@ static cohort_status first_error(void *arg)
     CHECK(!cohort_cancelled());
     cohort_promise_fulfil(promise, NULL);
     CHECK_INT(cohort_await(never), COHORT_OK);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(first_error)
-{
-    run(first_error, NULL);
 }
 
 /* --- what has not started never runs --- */
@@ -192,18 +180,12 @@ static cohort_status cancel_then_start(void *arg)
     return COHORT_OK;
 }
 
-static cohort_status not_started(void *arg)
+TEST_TASK(not_started, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     cohort_scope *scope = create(0);
     start(scope, cancel_then_start, scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     CHECK_TEXT(cohort_error_message(), "cohort_scope_cancel was called");
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(not_started)
-{
-    CHECK_INT(run_tasks(1, not_started, NULL), COHORT_OK);
 }
 
 /* A range of which some indices have run. */
@@ -222,18 +204,12 @@ static cohort_status range_in(void *scope)
                       COHORT_ERR_CANCELLED, "cohort_parallel_for: not all indices have begun");
 }
 
-static cohort_status range_is_cancelled(void *arg)
+TEST_TASK(range, run(task, NULL))
 {
     cohort_scope *scope = create(0);
     start(scope, range_in, scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     CHECK(num_run >= 6 && num_run < 1000000);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(range)
-{
-    run(range_is_cancelled, NULL);
 }
 
 /* --- limits --- */
@@ -335,21 +311,15 @@ static cohort_status say_why(void *scope)
     return COHORT_OK;
 }
 
-static cohort_status fails_by_call(void *arg)
+TEST_TASK(fails_by_call, run(task, NULL))
 {
     cohort_scope *scope = create(0);
     start(scope, say_why, scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_NETWORK);
     CHECK_TEXT(cohort_error_message(), "the line broke");
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(fails_by_call)
-{
-    run(fails_by_call, NULL);
-}
-
-static cohort_status scopes_are_left(void *arg)
+TEST_TASK(left, run(task, NULL))
 {
     cohort_promise *promise;
     cohort_future *never;
@@ -364,12 +334,6 @@ static cohort_status scopes_are_left(void *arg)
                 "has created another scope, and nobody has awaited");
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(never);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(left)
-{
-    run(scopes_are_left, NULL);
 }
 
 /* --- nested deeply, without a stack for each --- */
@@ -567,7 +531,7 @@ static void *use_scopes(void *never)
     return NULL;
 }
 
-static cohort_status threads_outside(void *arg)
+TEST_TASK(threads_outside, CHECK_INT(run_tasks(2, task, NULL), COHORT_OK))
 {
     pthread_t threads[2];
     cohort_promise *promise;
@@ -579,12 +543,6 @@ static cohort_status threads_outside(void *arg)
         pthread_join(threads[i], NULL);
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(never);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(threads_outside)
-{
-    CHECK_INT(run_tasks(2, threads_outside, NULL), COHORT_OK);
 }
 
 /* --- mistakes --- */

@@ -83,7 +83,7 @@ static cohort_status wait_once(void *arg)
     return cohort_mutex_unlock(rounds->mutex);
 }
 
-static cohort_status signals(void *arg)
+TEST_TASK(signals, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     struct rounds rounds = {0};
     struct waiter waiters[NUM_WAITERS];
@@ -104,10 +104,4 @@ static cohort_status signals(void *arg)
                 "cohort_condition_wait: the caller does not hold");
     cohort_condition_unref(rounds.changed);
     cohort_mutex_unref(rounds.mutex);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(signals)
-{
-    CHECK_INT(run_tasks(1, signals, NULL), COHORT_OK);
 }

@@ -109,7 +109,7 @@ static cohort_status take_turn(void *arg)
 }
 
 /* With one worker, which of the tasks comes first is known. */
-static cohort_status in_order(void *arg)
+TEST_TASK(in_order, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     int next = 0;
     cohort_mutex *mutex = create();
@@ -126,12 +126,6 @@ static cohort_status in_order(void *arg)
     CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
     CHECK_INT(next, 2 * NUM_TASKS);
     cohort_mutex_unref(mutex);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(in_order)
-{
-    CHECK_INT(run_tasks(1, in_order, NULL), COHORT_OK);
 }
 
 /* --- mistakes --- */

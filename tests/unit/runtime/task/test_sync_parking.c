@@ -214,7 +214,7 @@ TEST(cancelling)
 
 /* --- given back --- */
 
-static cohort_status given_back(void *arg)
+TEST_TASK(given_back, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     struct object all;
     _Atomic int num_ended = 0;
@@ -246,12 +246,6 @@ static cohort_status given_back(void *arg)
     }
     CHECK_INT(cohort_mutex_unlock(all.mutex), COHORT_OK);
     cohort_mutex_unref(all.mutex);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(given_back)
-{
-    CHECK_INT(run_tasks(1, given_back, NULL), COHORT_OK);
 }
 
 /* --- mistakes, and what needs no runtime --- */

@@ -177,7 +177,7 @@ static cohort_status put_own(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static cohort_status in_order(void *arg)
+TEST_TASK(in_order, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     cohort_future *futures[NUM_GETTERS];
     void *item;
@@ -201,10 +201,4 @@ static cohort_status in_order(void *arg)
     }
     CHECK_INT(cohort_await(cohort_when_all(futures, NUM_GETTERS)), COHORT_OK);
     cohort_queue_unref(gate.queue);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(in_order)
-{
-    CHECK_INT(run_tasks(1, in_order, NULL), COHORT_OK);
 }

@@ -85,7 +85,7 @@ static cohort_status wait_in_line(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static cohort_status in_order(void *arg)
+TEST_TASK(in_order, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     cohort_future *futures[NUM_WAITERS];
     CHECK_INT(cohort_semaphore_create(0, &line.semaphore), COHORT_OK);
@@ -99,12 +99,6 @@ static cohort_status in_order(void *arg)
     CHECK_INT(cohort_await(cohort_when_all(futures, NUM_WAITERS)), COHORT_OK);
     CHECK_INT(cohort_semaphore_acquire(line.semaphore, 0), COHORT_OK);
     cohort_semaphore_unref(line.semaphore);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(in_order)
-{
-    CHECK_INT(run_tasks(1, in_order, NULL), COHORT_OK);
 }
 
 /* Scopes are cancelled while permits are given to those who wait in them: none is lost. */

@@ -92,7 +92,7 @@ TEST(order)
         CHECK_INT(run_tasks(num_workers, order, NULL), COHORT_OK);
 }
 
-static cohort_status wrong(void *arg)
+TEST_TASK(wrong, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     enum cohort_wait_end end = (enum cohort_wait_end)77;
     cohort_promise *promise;
@@ -103,10 +103,4 @@ static cohort_status wrong(void *arg)
     CHECK_INT(cohort_wait(future, 0, NULL), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(end, 77);
     CHECK_INT(cohort_await(future), COHORT_OK);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(wrong)
-{
-    CHECK_INT(run_tasks(1, wrong, NULL), COHORT_OK);
 }

@@ -172,7 +172,7 @@ static cohort_status awaits_within(void *arg)
     return status;
 }
 
-static cohort_status scoped(void *arg)
+TEST_TASK(scope, run(task))
 {
     cohort_promise *promises[2];
     cohort_future *futures[2];
@@ -192,12 +192,7 @@ static cohort_status scoped(void *arg)
     CHECK_INT(line_of(awaits)->fiber, line.fiber);
     CHECK_INT(line_of(awaits)->task, (uintptr_t)task);
     cohort_promise_fulfil(promises[1], NULL);
-    return cohort_await(task);
-}
-
-TEST(scope)
-{
-    run(scoped);
+    CHECK_INT(cohort_await(task), COHORT_OK);
 }
 
 static cohort_status waits(void *arg)
@@ -237,32 +232,21 @@ static cohort_status looks_while_others_yield(void *arg)
     return COHORT_OK;
 }
 
-static cohort_status yields(void *arg)
+TEST_TASK(yield, run(task))
 {
     bool has_looked = false;
     cohort_future *task = cohort_async(looks_while_others_yield, &has_looked);
     cohort_yield();
     CHECK(has_looked);
     CHECK_INT(read_lines()->num, 0);
-    return cohort_await(task);
+    CHECK_INT(cohort_await(task), COHORT_OK);
 }
 
-TEST(yield)
-{
-    run(yields);
-}
-
-static cohort_status only_runs(void *arg)
+TEST_TASK(without_suspending, run(task))
 {
     CHECK_INT(cohort_await(cohort_async(nothing, NULL)), COHORT_OK);
     CHECK_INT(cohort_await(cohort_future_of_value(NULL)), COHORT_OK);
     CHECK_INT(read_lines()->num, 0);
-    return COHORT_OK;
-}
-
-TEST(without_suspending)
-{
-    run(only_runs);
 }
 
 /* Objects ------------------------------------------------------------------------------------ */
@@ -274,7 +258,7 @@ static cohort_status locks(void *arg)
 }
 
 /* Each waits for the one before it. */
-static cohort_status mutexes(void *arg)
+TEST_TASK(mutex, run(task))
 {
     enum { NUM = 3 };
     cohort_mutex *mutex;
@@ -299,12 +283,6 @@ static cohort_status mutexes(void *arg)
         CHECK_INT(cohort_await(tasks[i]), COHORT_OK);
     cohort_mutex_unref(mutex);
     CHECK_INT(read_lines()->num, 0);
-    return COHORT_OK;
-}
-
-TEST(mutex)
-{
-    run(mutexes);
 }
 
 static cohort_status counts_down(void *arg)
@@ -441,7 +419,7 @@ TEST(in_place)
 }
 
 /* Where there is no memory for stacks, all that wait are on one. */
-static cohort_status on_reserve(void *arg)
+TEST_TASK(reserve, run(task))
 {
     enum { NUM = 3 };
     cohort_promise *promises[NUM];
@@ -463,12 +441,6 @@ static cohort_status on_reserve(void *arg)
     for (int i = 0; i < NUM; i++)
         CHECK_INT(cohort_await(tasks[i]), COHORT_OK);
     CHECK_INT(read_lines()->num, 0);
-    return COHORT_OK;
-}
-
-TEST(reserve)
-{
-    run(on_reserve);
 }
 
 /* A thread outside of tasks. */
@@ -505,16 +477,10 @@ static void outside(void *(*wait)(void *))
     cohort_future_unref(future);
 }
 
-static cohort_status threads(void *arg)
+TEST_TASK(threads, run(task))
 {
     outside(await_outside);
     outside(wait_outside);
-    return COHORT_OK;
-}
-
-TEST(threads)
-{
-    run(threads);
 }
 
 /* When the scheduler has ended, all lines are given back. */

@@ -235,7 +235,7 @@ TEST(stacks_are_reused)
     CHECK_INT(run_tasks(1, one_after_the_other, NULL), COHORT_OK);
 }
 
-static cohort_status leave_stacks_unused(void *arg)
+TEST_TASK(unused_stacks_go_back, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 {
     cohort_future *tasks[10];
     const struct cohort__sized *sized = &cohort__worker_self->sized;
@@ -252,12 +252,6 @@ static cohort_status leave_stacks_unused(void *arg)
     CHECK_INT(sized->num, 0);
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(never);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(unused_stacks_go_back)
-{
-    CHECK_INT(run_tasks(1, leave_stacks_unused, NULL), COHORT_OK);
 }
 
 /* --- without memory --- */
