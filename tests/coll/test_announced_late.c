@@ -51,12 +51,7 @@ static void on_ended(void *context, uint64_t instance)
 
 void __real_cohort__process_set_handlers(struct cohort__process *process,
                                          const struct cohort__process_handlers *handlers);
-void __wrap_cohort__process_set_handlers(struct cohort__process *process,
-                                         const struct cohort__process_handlers *handlers);
 void __real_cohort__registry_set_ended(struct cohort__registry *registry,
-                                       void (*ended)(void *context, uint64_t instance),
-                                       void *context);
-void __wrap_cohort__registry_set_ended(struct cohort__registry *registry,
                                        void (*ended)(void *context, uint64_t instance),
                                        void *context);
 

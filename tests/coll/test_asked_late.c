@@ -19,7 +19,6 @@ static atomic_bool has_failed;       /* the call of the site that is asked */
 static atomic_bool is_answered;      /* after that */
 
 void __real_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
-void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
 
 void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message)
 {

@@ -438,8 +438,6 @@ static atomic_uint num_looks; /* whether a locality is dead */
 bool __real_cohort__process_death_of(struct cohort__process *process, uint32_t rank,
                                      struct cohort__death *ret_death);
 bool __wrap_cohort__process_death_of(struct cohort__process *process, uint32_t rank,
-                                     struct cohort__death *ret_death);
-bool __wrap_cohort__process_death_of(struct cohort__process *process, uint32_t rank,
                                      struct cohort__death *ret_death)
 {
     atomic_fetch_add(&num_looks, 1);

@@ -21,9 +21,7 @@ static atomic_bool is_walking, has_ticked;
 static atomic_uint num_told;
 
 void __real_cohort__endpoint_peer_died(struct cohort_comm *comm);
-void __wrap_cohort__endpoint_peer_died(struct cohort_comm *comm);
 void __real_cohort__endpoint_tick(struct cohort_comm *comm);
-void __wrap_cohort__endpoint_tick(struct cohort_comm *comm);
 
 void __wrap_cohort__endpoint_peer_died(struct cohort_comm *comm)
 {

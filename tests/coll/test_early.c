@@ -38,9 +38,7 @@ static atomic_bool is_released;       /* the block */
 static atomic_bool has_asked;         /* the lender, and has got an answer */
 
 void __real_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
-void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
 void __real_cohort__message_release(struct cohort__message *message);
-void __wrap_cohort__message_release(struct cohort__message *message);
 
 static void release_held(struct cohort_comm *comm)
 {

@@ -19,10 +19,6 @@ cohort_status __real_cohort__group_create(struct cohort__group **ret_group,
                                           struct cohort__commons *commons, const char *name,
                                           struct cohort__membership *membership);
 void __real_cohort__group_destroy(struct cohort__group *group);
-cohort_status __wrap_cohort__group_create(struct cohort__group **ret_group,
-                                          struct cohort__commons *commons, const char *name,
-                                          struct cohort__membership *membership);
-void __wrap_cohort__group_destroy(struct cohort__group *group);
 
 cohort_status __wrap_cohort__group_create(struct cohort__group **ret_group,
                                           struct cohort__commons *commons, const char *name,

@@ -21,7 +21,6 @@ static uint32_t num_chores;
 static bool are_held;
 
 void __real_cohort__chore_post(struct cohort__work *work);
-void __wrap_cohort__chore_post(struct cohort__work *work);
 
 void __wrap_cohort__chore_post(struct cohort__work *work)
 {
@@ -42,8 +41,6 @@ static uint32_t num_tells;
 static bool are_tells_held;
 
 void __real_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome outcome,
-                              const struct cohort__error *error);
-void __wrap_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome outcome,
                               const struct cohort__error *error);
 
 void __wrap_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome outcome,

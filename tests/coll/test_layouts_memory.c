@@ -18,7 +18,6 @@ static const uint64_t patience = 20 * UINT64_C(1000000000);
 /* What comes then is the call's way through the library, not its layouts. */
 struct cohort__operation;
 void __real_cohort__operation_call(struct cohort__operation *operation);
-void __wrap_cohort__operation_call(struct cohort__operation *operation);
 
 void __wrap_cohort__operation_call(struct cohort__operation *operation)
 {

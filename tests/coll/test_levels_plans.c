@@ -27,10 +27,6 @@ cohort_status __real_cohort__plan_cache_add(struct cohort__plan_cache *cache,
                                             const struct cohort__plan_key *key, const void *tail,
                                             struct cohort__plan *plan, uint32_t row,
                                             struct cohort__plan_entry **ret_entry);
-cohort_status __wrap_cohort__plan_cache_add(struct cohort__plan_cache *cache,
-                                            const struct cohort__plan_key *key, const void *tail,
-                                            struct cohort__plan *plan, uint32_t row,
-                                            struct cohort__plan_entry **ret_entry);
 
 cohort_status __wrap_cohort__plan_cache_add(struct cohort__plan_cache *cache,
                                             const struct cohort__plan_key *key, const void *tail,

@@ -20,13 +20,8 @@ static sem_t is_telling, has_joined;
 
 void __real_cohort__group_add(struct cohort__group *group, uint32_t site,
                               struct cohort__actor *endpoint);
-void __wrap_cohort__group_add(struct cohort__group *group, uint32_t site,
-                              struct cohort__actor *endpoint);
 void __real_cohort__verdicts_join(struct cohort_comm *comm);
-void __wrap_cohort__verdicts_join(struct cohort_comm *comm);
 void __real_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome outcome,
-                              const struct cohort__error *error);
-void __wrap_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome outcome,
                               const struct cohort__error *error);
 
 void __wrap_cohort__group_add(struct cohort__group *group, uint32_t site,

@@ -20,8 +20,6 @@ enum { NUM_SITES = 3, VICTIM = 1 };
  * message, no slab has memory left. */
 struct cohort__arrival *__real_cohort__arrival_keep(struct cohort__arrival *arrival);
 void *__real_cohort__slab_alloc(size_t bytes);
-struct cohort__arrival *__wrap_cohort__arrival_keep(struct cohort__arrival *arrival);
-void *__wrap_cohort__slab_alloc(size_t bytes);
 
 static atomic_bool is_full;
 static _Thread_local bool is_keeping;
@@ -42,7 +40,6 @@ void *__wrap_cohort__slab_alloc(size_t bytes)
 static _Thread_local bool has_no_blobs;
 
 struct cohort__blob *__real_cohort__blob_create(const void *data, size_t bytes);
-struct cohort__blob *__wrap_cohort__blob_create(const void *data, size_t bytes);
 
 struct cohort__blob *__wrap_cohort__blob_create(const void *data, size_t bytes)
 {

@@ -26,10 +26,6 @@ unsigned char *__real_cohort__noticeboard_place(struct cohort__noticeboard *boar
                                                 struct cohort__notice_call *call, uint32_t number,
                                                 size_t bytes,
                                                 const struct cohort__notice_readers *readers);
-unsigned char *__wrap_cohort__noticeboard_place(struct cohort__noticeboard *board,
-                                                struct cohort__notice_call *call, uint32_t number,
-                                                size_t bytes,
-                                                const struct cohort__notice_readers *readers);
 
 /* The note for this site alone claims to have one byte less than it has. COHORT__NO_SITE: none. */
 static _Atomic uint32_t gets_short = COHORT__NO_SITE;
@@ -51,9 +47,6 @@ static atomic_bool is_held;
 const struct cohort__note *__real_cohort__noticeboard_look(struct cohort__noticeboard *board,
                                                            const struct cohort__notice_call *call,
                                                            uint32_t number, uint32_t site);
-const struct cohort__note *__wrap_cohort__noticeboard_look(struct cohort__noticeboard *board,
-                                                           const struct cohort__notice_call *call,
-                                                           uint32_t number, uint32_t site);
 
 const struct cohort__note *__wrap_cohort__noticeboard_look(struct cohort__noticeboard *board,
                                                            const struct cohort__notice_call *call,
@@ -66,7 +59,6 @@ const struct cohort__note *__wrap_cohort__noticeboard_look(struct cohort__notice
 }
 
 void __real_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
-void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
 
 void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message)
 {

@@ -17,7 +17,6 @@ static atomic_uint num_large;
 
 /* Called instead of the real function (--wrap). */
 void *__real_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
 
 void *__wrap_malloc(size_t bytes)
 {

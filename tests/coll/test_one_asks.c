@@ -19,7 +19,6 @@ static cohort_promise *missing_may_come;
 static cohort_future *missing_comes;
 
 void __real_cohort__operation_ask(struct cohort__operation *operation, uint32_t site, uint32_t tag);
-void __wrap_cohort__operation_ask(struct cohort__operation *operation, uint32_t site, uint32_t tag);
 
 void __wrap_cohort__operation_ask(struct cohort__operation *operation, uint32_t site, uint32_t tag)
 {

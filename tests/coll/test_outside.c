@@ -16,9 +16,7 @@ static atomic_bool has_called, is_inside, has_waited, has_stopped;
 static cohort_future *_Atomic awaited; /* the task's */
 
 void __real_cohort__foreign_leave(void);
-void __wrap_cohort__foreign_leave(void);
 void __real_cohort__process_stop(struct cohort__process *process);
-void __wrap_cohort__process_stop(struct cohort__process *process);
 
 /* The call has completed the task's future. It goes on as late as it may. */
 void __wrap_cohort__foreign_leave(void)

@@ -29,7 +29,6 @@ static bool is_about_calls;        /* the others, of tokens, are answered at onc
 static _Atomic uint32_t num_asked; /* since it is silent; of all sites, if none is */
 
 void __real_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
-void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
 
 void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message)
 {

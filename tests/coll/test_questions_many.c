@@ -20,7 +20,6 @@ static const uint64_t never = UINT64_C(1000000000000); /* ns */
 static _Atomic uint32_t num_looks;
 
 uint32_t __real_cohort__note_awaited(const struct cohort__execution *execution, uint32_t step);
-uint32_t __wrap_cohort__note_awaited(const struct cohort__execution *execution, uint32_t step);
 
 uint32_t __wrap_cohort__note_awaited(const struct cohort__execution *execution, uint32_t step)
 {

@@ -20,10 +20,6 @@ void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t num, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
 void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t num, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
 
 void *__wrap_malloc(size_t bytes)
 {

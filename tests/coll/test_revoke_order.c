@@ -100,8 +100,6 @@ static bool has_failed;
 
 void __real_cohort__registry_message(struct cohort__registry *registry, uint32_t source,
                                      const void *data, size_t bytes);
-void __wrap_cohort__registry_message(struct cohort__registry *registry, uint32_t source,
-                                     const void *data, size_t bytes);
 
 static uint64_t type_of(const void *data, size_t bytes)
 {
@@ -172,7 +170,6 @@ static void release_letters(void)
 static uint32_t num_gone[2]; /* answers that have been taken: of channels, and of calls */
 
 void __real_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
-void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
 
 void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message)
 {
@@ -189,7 +186,6 @@ static struct cohort__group *groups[MOST_ARRIVALS];
 static uint32_t num_arrivals;
 
 bool __real_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
-bool __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
 
 bool __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
 {

@@ -21,9 +21,6 @@ static long letters_left = -1;
 struct cohort__registry_letter *__real_cohort__registry_letter_add(struct cohort__list *outbox,
                                                                    const uint32_t *ranks,
                                                                    uint32_t num_ranks);
-struct cohort__registry_letter *__wrap_cohort__registry_letter_add(struct cohort__list *outbox,
-                                                                   const uint32_t *ranks,
-                                                                   uint32_t num_ranks);
 
 struct cohort__registry_letter *__wrap_cohort__registry_letter_add(struct cohort__list *outbox,
                                                                    const uint32_t *ranks,

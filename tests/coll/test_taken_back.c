@@ -29,9 +29,7 @@ static struct cohort__arrival *vote; /* of the other locality */
 static struct cohort__group *decider;
 
 void __real_cohort__endpoint_receive(cohort_comm *comm, struct cohort__message *message);
-void __wrap_cohort__endpoint_receive(cohort_comm *comm, struct cohort__message *message);
 bool __real_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
-bool __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
 
 void __wrap_cohort__endpoint_receive(cohort_comm *comm, struct cohort__message *message)
 {

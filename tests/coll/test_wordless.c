@@ -16,12 +16,8 @@
 static const uint64_t limit = UINT64_C(60000000000);
 static uint32_t num_wordless;
 
-void __wrap_cohort__message_pack(const struct cohort__message *message,
-                                 const struct cohort__death *death, struct cohort__packer *packer);
 void __real_cohort__message_pack(const struct cohort__message *message,
                                  const struct cohort__death *death, struct cohort__packer *packer);
-void __wrap_cohort__message_pack_error(struct cohort__packer *packer,
-                                       const struct cohort__error *error);
 
 void __wrap_cohort__message_pack(const struct cohort__message *message,
                                  const struct cohort__death *death, struct cohort__packer *packer)
@@ -43,9 +39,6 @@ void __wrap_cohort__message_pack_error(struct cohort__packer *packer,
 
 static bool has_messages = true;
 
-struct cohort__message *__wrap_cohort__message_create(enum cohort__kind kind, uint32_t source_site,
-                                                      uint64_t generation, uint64_t fingerprint,
-                                                      uint32_t tag);
 struct cohort__message *__real_cohort__message_create(enum cohort__kind kind, uint32_t source_site,
                                                       uint64_t generation, uint64_t fingerprint,
                                                       uint32_t tag);

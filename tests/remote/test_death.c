@@ -220,8 +220,6 @@ static atomic_bool is_answer_first;
 
 bool __real_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
                                           struct cohort__remote_peer *peer);
-bool __wrap_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
-                                          struct cohort__remote_peer *peer);
 
 bool __wrap_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
                                           struct cohort__remote_peer *peer)

@@ -14,9 +14,7 @@
 
 /* Called instead of the real functions (--wrap). */
 struct cohort__arrival *__real_cohort__arrival_keep(struct cohort__arrival *arrival);
-struct cohort__arrival *__wrap_cohort__arrival_keep(struct cohort__arrival *arrival);
 void *__real_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
 
 static atomic_bool keeps_nothing;
 static _Atomic size_t missing; /* there is no memory of this size */

@@ -22,9 +22,7 @@ static bool refuse_nameless;
  * calls of a shared library that is linked with undefined symbols (b_lundef=false). */
 #pragma GCC visibility push(default)
 int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
 int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
 #pragma GCC visibility pop
 
 static bool is_refused(int flags)

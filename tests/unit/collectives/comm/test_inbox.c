@@ -27,10 +27,6 @@ void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *memory, size_t bytes);
 void *__real_cohort__slab_alloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-void *__wrap_cohort__slab_alloc(size_t bytes);
 
 /* How many allocations succeed before one fails, while a message is received. Those after it
  * succeed again. -1: none fails. */
@@ -66,14 +62,6 @@ void *__wrap_cohort__slab_alloc(size_t bytes)
 static void (*when_ended)(void *context, uint64_t instance);
 static void (*when_unused)(void *context, const struct cohort__membership *membership);
 static void *registry_context;
-
-void __wrap_cohort__registry_set_ended(struct cohort__registry *registry,
-                                       void (*ended)(void *context, uint64_t instance),
-                                       void *context);
-void __wrap_cohort__registry_set_unused(struct cohort__registry *registry,
-                                        void (*unused)(void *context,
-                                                       const struct cohort__membership *membership),
-                                        void *context);
 
 void __wrap_cohort__registry_set_ended(struct cohort__registry *registry,
                                        void (*ended)(void *context, uint64_t instance),
@@ -396,8 +384,6 @@ TEST(wrong_site)
 enum { MANY = 5000 };
 static struct cohort_comm *many;
 static unsigned char num_ticks[MANY];
-
-void __wrap_cohort__endpoint_tick(struct cohort_comm *comm);
 
 void __wrap_cohort__endpoint_tick(struct cohort_comm *comm)
 {

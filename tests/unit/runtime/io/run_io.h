@@ -20,7 +20,6 @@
 /* While there is no memory, nothing can be allocated. The linker puts this before the function. */
 static atomic_bool has_no_memory;
 void *__real_cohort__slab_alloc_zero(size_t bytes);
-void *__wrap_cohort__slab_alloc_zero(size_t bytes);
 
 void *__wrap_cohort__slab_alloc_zero(size_t bytes)
 {

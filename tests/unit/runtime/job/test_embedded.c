@@ -22,8 +22,6 @@
 /* The linker puts this before pthread_create (--wrap). */
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*function)(void *), void *arg);
 static atomic_bool has_no_threads, wants_stop;
 
 /* Within cohort_start. */

@@ -383,7 +383,6 @@ TEST(peer_dies_before_exchange)
 
 /* The linker redirects all calls of nanosleep here: a pause between two tries of an abort. After so
  * many pauses the launcher reads all that is in its socket. */
-int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left);
 
 static struct {
     unsigned num_pauses, most;

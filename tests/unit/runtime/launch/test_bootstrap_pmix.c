@@ -191,7 +191,6 @@ static void answer_question(void)
         done(fake.answer, NULL, fake.question.context);
 }
 
-int __wrap_sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *end);
 int __wrap_sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *end)
 {
     struct timespec now;
@@ -226,7 +225,6 @@ static const char *fake_error_string(pmix_status_t status)
     return "this";
 }
 
-cohort_status __wrap_cohort__pmix_library_load(struct cohort__pmix_library *ret_library);
 cohort_status __wrap_cohort__pmix_library_load(struct cohort__pmix_library *ret_library)
 {
     *ret_library = (struct cohort__pmix_library){
@@ -245,8 +243,6 @@ cohort_status __wrap_cohort__pmix_library_load(struct cohort__pmix_library *ret_
 }
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-                          void *context);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                           void *context);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                           void *context)

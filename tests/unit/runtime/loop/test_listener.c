@@ -83,7 +83,6 @@ static bool is_full;
 static uint64_t num_refused;
 
 int __real_accept4(int fd, struct sockaddr *name, socklen_t *bytes, int flags);
-int __wrap_accept4(int fd, struct sockaddr *name, socklen_t *bytes, int flags);
 
 int __wrap_accept4(int fd, struct sockaddr *name, socklen_t *bytes, int flags)
 {

@@ -37,8 +37,6 @@ static struct {
 
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *time,
                            struct itimerspec *ret_old);
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *time,
-                           struct itimerspec *ret_old);
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *time,
                            struct itimerspec *ret_old)
@@ -191,8 +189,6 @@ static struct {
 
 void __real_cohort__loop_timer(struct cohort__loop *loop, struct cohort__timer *timer,
                                uint64_t deadline);
-void __wrap_cohort__loop_timer(struct cohort__loop *loop, struct cohort__timer *timer,
-                               uint64_t deadline);
 
 void __wrap_cohort__loop_timer(struct cohort__loop *loop, struct cohort__timer *timer,
                                uint64_t deadline)
@@ -265,7 +261,6 @@ static struct {
 } last;
 
 cohort_status __real_cohort__wait_check(const char *function);
-cohort_status __wrap_cohort__wait_check(const char *function);
 
 cohort_status __wrap_cohort__wait_check(const char *function)
 {

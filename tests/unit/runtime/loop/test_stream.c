@@ -129,7 +129,6 @@ TEST(close_in_handler)
 
 /* Called instead of the real function (--wrap). */
 void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
 static bool has_no_memory;
 
 void *__wrap_realloc(void *memory, size_t bytes)

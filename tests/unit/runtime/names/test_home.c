@@ -635,21 +635,18 @@ static bool fails(void)
 }
 
 void *__real_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes)
 {
     return fails() ? NULL : __real_malloc(bytes);
 }
 
 void *__real_calloc(size_t num, size_t bytes);
-void *__wrap_calloc(size_t num, size_t bytes);
 void *__wrap_calloc(size_t num, size_t bytes)
 {
     return fails() ? NULL : __real_calloc(num, bytes);
 }
 
 void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes)
 {
     return fails() ? NULL : __real_realloc(memory, bytes);

@@ -268,7 +268,6 @@ TEST(accuses_itself)
 
 /* Called instead of the real function (--wrap). */
 struct cohort__peer *__real_cohort__peer_make(struct cohort__process *process, uint32_t rank);
-struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, uint32_t rank);
 static bool has_no_memory;
 
 struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, uint32_t rank)

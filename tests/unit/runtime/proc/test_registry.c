@@ -477,9 +477,6 @@ struct cohort__registry_letter *__real_cohort__registry_letter_add(struct cohort
                                                                    uint32_t num_ranks);
 struct cohort__registry_letter *__wrap_cohort__registry_letter_add(struct cohort__list *outbox,
                                                                    const uint32_t *ranks,
-                                                                   uint32_t num_ranks);
-struct cohort__registry_letter *__wrap_cohort__registry_letter_add(struct cohort__list *outbox,
-                                                                   const uint32_t *ranks,
                                                                    uint32_t num_ranks)
 {
     return is_short ? NULL : __real_cohort__registry_letter_add(outbox, ranks, num_ranks);

@@ -30,7 +30,6 @@ static void expire_all(void)
 }
 
 /* Called instead of the real functions (--wrap): the test says when they expire. */
-bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline);
 bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline)
 {
     CHECK(num_timers < MAX_TIMERS);
@@ -39,18 +38,15 @@ bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadli
         expire_all();
     return true;
 }
-void __wrap_cohort__scheduler_timer_cancel(struct cohort__timer *timer);
 void __wrap_cohort__scheduler_timer_cancel(struct cohort__timer *timer)
 {
 }
 
 /* There is no runtime here, but what would ask it is right to go on. */
-bool __wrap_cohort__foreign_enter(void);
 bool __wrap_cohort__foreign_enter(void)
 {
     return is_up;
 }
-void __wrap_cohort__foreign_leave(void);
 void __wrap_cohort__foreign_leave(void)
 {
 }

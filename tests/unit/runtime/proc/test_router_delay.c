@@ -20,7 +20,6 @@ static unsigned char got[2 * MESSAGES];
 static int num_got;
 
 /* Called instead of the real function (--wrap): the test says when they expire. */
-bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline);
 bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline)
 {
     uint64_t now = cohort__clock_now();

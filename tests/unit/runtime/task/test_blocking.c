@@ -14,8 +14,6 @@ enum { NUM_CALLS = 500, LIMIT = 3 };
 /* The linker puts this before pthread_create (--wrap). */
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*function)(void *), void *arg);
 static atomic_bool has_no_threads;
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,

@@ -21,7 +21,6 @@ enum { NUM_STORM = 20000, NUM_STORM_SLOW = 2000 };
 
 /* The linker puts this before the library's function (--wrap). */
 void *__real_cohort__slab_alloc_zero(size_t bytes);
-void *__wrap_cohort__slab_alloc_zero(size_t bytes);
 static atomic_bool has_no_memory;
 
 void *__wrap_cohort__slab_alloc_zero(size_t bytes)

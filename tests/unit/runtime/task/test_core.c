@@ -93,9 +93,7 @@ static bool take_long;
 static unsigned num_long;
 
 int __real_sched_yield(void);
-int __wrap_sched_yield(void);
 void __real_cohort__core_nap(void);
-void __wrap_cohort__core_nap(void);
 
 int __wrap_sched_yield(void)
 {

@@ -155,7 +155,6 @@ TEST(triangles)
 static cohort_future *late_input, *late_output;
 
 int __real_pthread_join(pthread_t thread, void **ret_result);
-int __wrap_pthread_join(pthread_t thread, void **ret_result);
 
 int __wrap_pthread_join(pthread_t thread, void **ret_result)
 {

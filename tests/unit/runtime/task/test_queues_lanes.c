@@ -274,7 +274,6 @@ TEST(ends)
 /* What is submitted when the workers have left is cancelled. The linker puts this before
  * pthread_join (--wrap), by which the scheduler waits for them. */
 int __real_pthread_join(pthread_t thread, void **ret_value);
-int __wrap_pthread_join(pthread_t thread, void **ret_value);
 static cohort_future *late[9];
 static bool is_late;
 

@@ -204,7 +204,6 @@ static bool is_late_wanted;
 static cohort_future *late;
 
 int __real_pthread_join(pthread_t thread, void **ret_result);
-int __wrap_pthread_join(pthread_t thread, void **ret_result);
 
 /* The scheduler joins its threads when no task is left, and then ends. */
 int __wrap_pthread_join(pthread_t thread, void **ret_result)

@@ -296,9 +296,7 @@ static struct {
 } memory;
 
 void *__real_cohort__slab_alloc(size_t bytes);
-void *__wrap_cohort__slab_alloc(size_t bytes);
 void __real_cohort__slab_free(void *object);
-void __wrap_cohort__slab_free(void *object);
 
 void *__wrap_cohort__slab_alloc(size_t bytes)
 {

@@ -13,7 +13,6 @@ enum { NUM_KEYS = 40, NUM_TASKS = 200, UNREACHED = 77 };
 
 /* The linker puts this before cohort__slab_alloc (--wrap). */
 void *__real_cohort__slab_alloc(size_t bytes);
-void *__wrap_cohort__slab_alloc(size_t bytes);
 static _Thread_local bool has_no_memory;
 
 void *__wrap_cohort__slab_alloc(size_t bytes)

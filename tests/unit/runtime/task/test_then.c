@@ -128,7 +128,6 @@ TEST(several_follow)
 static cohort_future *late_source, *late_then;
 
 int __real_pthread_join(pthread_t thread, void **ret_result);
-int __wrap_pthread_join(pthread_t thread, void **ret_result);
 
 int __wrap_pthread_join(pthread_t thread, void **ret_result)
 {
