@@ -84,12 +84,13 @@ static void check_refused(cohort_future *future, const char *text)
     CHECK_TEXT(cohort_error_message(), text);
 }
 
-TEST(text)
+#define TEST_ROW(name) TEST_WITH(name, struct row *, row, row_create(), row_destroy(row))
+
+TEST_ROW(text)
 {
     static const char text[] =
         "communicator \"row\", generation 1 all_reduce: 3 of 6 sites, missing 2 (locality 1, not "
         "called yet), 4 and 5 (locality 2, not called yet); site 3 has cancelled it";
-    struct row *row = row_create();
     cohort_future *futures[SITES] = {
         [0] = add(row, 0, 1), [1] = add(row, 1, 1), [3] = add(row, 3, 1)};
     CHECK_INT(cohort_comm_cancel(row->comms[3], 1), COHORT_OK);
@@ -101,7 +102,6 @@ TEST(text)
     check_refused(add(row, 2, 1), text);
     check_refused(add(row, 5, 1), text);
     check_next(row, 2); /* site 4 leaves it out */
-    row_destroy(row);
 }
 
 /* Who has sent its block has completed, and keeps that. */
@@ -126,9 +126,8 @@ TEST(rooted)
 }
 
 /* Nothing is taken back of what all have, and a second cancel is none. */
-TEST(complete)
+TEST_ROW(complete)
 {
-    struct row *row = row_create();
     check_next(row, 1);
     for (uint32_t site = 0; site < SITES; site++)
         CHECK_INT(cohort_comm_cancel(row->comms[site], 1), COHORT_OK);
@@ -150,7 +149,6 @@ TEST(complete)
         CHECK(looks++ < 10000);
     } while (cluster_num_sent(row->cluster) < sent + 4 * (LOCALITIES - 1));
     check_next(row, 4);
-    row_destroy(row);
 }
 
 /* All leave while a verdict is under way, and their group is freed: it gives its number back, of
@@ -197,10 +195,9 @@ TEST(in_advance)
 }
 
 /* A call that the window keeps waiting is refused at once. */
-TEST(window)
+TEST_ROW(window)
 {
     enum { CALLS = 70 };
-    struct row *row = row_create();
     cohort_future *futures[CALLS + 1];
     int64_t in = 1, out[CALLS + 1];
     for (uint64_t generation = 1; generation <= CALLS; generation++)
@@ -216,14 +213,12 @@ TEST(window)
         if (generation != CALLS - 1)
             CHECK_INT(cohort_await(futures[generation]), COHORT_ERR_CANCELLED);
     check_next(row, CALLS + 1);
-    row_destroy(row);
 }
 
 /* The same if it is called later. */
-TEST(window_late)
+TEST_ROW(window_late)
 {
     enum { CALLS = 66 };
-    struct row *row = row_create();
     cohort_future *futures[CALLS + 1];
     int64_t in = 1, out[CALLS + 1];
     CHECK_INT(cohort_comm_cancel(row->comms[0], CALLS), COHORT_OK);
@@ -238,7 +233,6 @@ TEST(window_late)
     for (uint64_t generation = 1; generation < CALLS; generation++)
         CHECK_INT(cohort_await(futures[generation]), COHORT_ERR_CANCELLED);
     check_next(row, CALLS + 1);
-    row_destroy(row);
 }
 
 /* Sites leave while a verdict is under way. */
@@ -261,9 +255,8 @@ TEST(leaving)
 }
 
 /* The hidden call of a split. */
-TEST(split)
+TEST_ROW(split)
 {
-    struct row *row = row_create();
     cohort_comm *parts[SITES] = {NULL};
     cohort_future *futures[SITES];
     for (uint32_t site = 1; site < SITES; site++)
@@ -278,7 +271,6 @@ TEST(split)
     CHECK_INT(cohort_await(cohort_comm_split(&parts[0], row->comms[0], 0, 0, 1)),
               COHORT_ERR_CANCELLED);
     check_next(row, 2);
-    row_destroy(row);
 }
 
 /* Sites cancel while others, in their locality too, are still being made. */
@@ -318,9 +310,8 @@ static void set_deadline(struct row *row, uint32_t site, uint64_t nanoseconds)
 }
 
 /* The shortest of different deadlines counts. */
-TEST(deadline)
+TEST_ROW(deadline)
 {
-    struct row *row = row_create();
     cohort_future *futures[SITES];
     const uint32_t order[] = {1, 2, 4, 5, 3}; /* all others have called when that of 3 is over */
     const uint64_t begin = cohort__clock_now();
@@ -342,14 +333,12 @@ TEST(deadline)
     CHECK_INT(cohort_await(add(row, 0, 1)), COHORT_ERR_TIMEOUT);
     set_deadline(row, 2, NEVER * UINT64_C(1000000000)); /* and now it ends before */
     check_next(row, 2);
-    row_destroy(row);
 }
 
 /* Who sets it has called, however long the call takes to be made: here it packs a column. */
-TEST(deadline_of_a_long_call)
+TEST_ROW(deadline_of_a_long_call)
 {
     enum { NUM = 1 << 18, CALLS = 20 };
-    struct row *row = row_create();
     int64_t *in = calloc(2 * NUM, sizeof(*in)), *out = calloc(NUM, sizeof(*out));
     cohort_layout *column;
     CHECK(in && out);
@@ -365,7 +354,6 @@ TEST(deadline_of_a_long_call)
     free(in);
     free(out);
     check_next(row, CALLS + 1);
-    row_destroy(row);
 }
 
 /* Of all calls; one of them has one of its own. Calls that end in time leave nothing. */
@@ -392,15 +380,13 @@ TEST(deadline_of_all)
 }
 
 /* A site leaves, and the job ends, while its call has a deadline. */
-TEST(deadline_left)
+TEST_ROW(deadline_left)
 {
-    struct row *row = row_create();
     set_deadline(row, 5, NEVER * UINT64_C(1000000000));
     cohort_future *future = add(row, 5, 1);
     cohort_comm_unref(row->comms[5]);
     row->comms[5] = NULL;
     CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
-    row_destroy(row);
 }
 
 /* Scopes -------------------------------------------------------------------------------------- */
@@ -686,13 +672,11 @@ TEST(gathering_in_scope)
         gather_in_scope(gathering);
 }
 
-TEST(wrong)
+TEST_ROW(wrong)
 {
-    struct row *row = row_create();
     CHECK_INT(cohort_comm_cancel(NULL, 1), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_comm_cancel(row->comms[1], 0), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(),
                "cohort_comm_cancel: communicator \"row\", site 1: there is no generation 0");
     CHECK_INT(cohort_comm_cancel(row->comms[1], COHORT_AUTO_GENERATION), COHORT_ERR_BAD_PARAMETER);
-    row_destroy(row);
 }

@@ -171,11 +171,13 @@ static void scene_fini(struct scene *scene)
     cluster_destroy(scene->cluster);
 }
 
-TEST(unpacking)
+static struct scene scene;
+
+#define TEST_SCENE(name) TEST_BETWEEN(name, scene_init(&scene), scene_fini(&scene))
+
+TEST_SCENE(unpacking)
 {
-    struct scene scene;
     void *text;
-    scene_init(&scene);
     all_gather(&scene, scene.rows);
     CHECK_INT(cohort_await_value(cohort_comm_roll_call(scene.comms[1]), &text), COHORT_OK);
     CHECK_CONTAINS(text, "generation 1, all_gather");
@@ -186,26 +188,20 @@ TEST(unpacking)
     end(&scene, COHORT_OK);
     for (uint32_t site = 0; site < SITES; site++)
         CHECK_INT(cohort_await(scene.rows[site]), COHORT_OK);
-    scene_fini(&scene);
 }
 
 /* Site 0 has completed, so the call is left as it is. */
-TEST(cancelled)
+TEST_SCENE(cancelled)
 {
-    struct scene scene;
-    scene_init(&scene);
     all_gather(&scene, NULL);
     for (uint32_t site = 0; site < SITES; site++)
         CHECK_INT(cohort_comm_cancel(scene.comms[site], 1), COHORT_OK);
     end(&scene, COHORT_OK);
-    scene_fini(&scene);
 }
 
 /* Where a site completes without the others, a call is taken back. */
-TEST(taken_back)
+TEST_SCENE(taken_back)
 {
-    struct scene scene;
-    scene_init(&scene);
     gather(&scene, 0);
     CHECK_INT(cohort_comm_cancel(scene.comms[0], 1), COHORT_OK);
     end(&scene, COHORT_ERR_CANCELLED);
@@ -213,15 +209,12 @@ TEST(taken_back)
     for (uint32_t site = 0; site < SITES; site++)
         scene.calls[site] = cohort_barrier(scene.comms[site], 2);
     CHECK_INT(cohort_await(cohort_when_all(scene.calls, SITES)), COHORT_OK);
-    scene_fini(&scene);
 }
 
 /* The verdict comes when the data has come, which it had not when the call was frozen: it is longer
  * than what is copied on the spot. */
-TEST(told_late)
+TEST_SCENE(told_late)
 {
-    struct scene scene;
-    scene_init(&scene);
     cohort_comm *const *comms = scene.comms;
     are_tells_held = true;
     CHECK_INT(cohort_comm_next_call(comms[1], &(cohort_call_options){.out_layout = scene.layout}),
@@ -237,46 +230,36 @@ TEST(told_late)
     tell_all();
     end(&scene, COHORT_ERR_CANCELLED);
     CHECK_INT(cohort_await(scene.calls[0]), COHORT_ERR_CANCELLED);
-    scene_fini(&scene);
 }
 
 /* A call that unpacks has its deadline still. */
-TEST(deadline)
+TEST_SCENE(deadline)
 {
-    struct scene scene;
-    scene_init(&scene);
     are_tells_held = true;
     gather(&scene, 1000000);
     while (num_tells < SITES)
         CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
     tell_all();
     end(&scene, COHORT_ERR_TIMEOUT);
-    scene_fini(&scene);
 }
 
-TEST(left)
+TEST_SCENE(left)
 {
-    struct scene scene;
-    scene_init(&scene);
     all_gather(&scene, NULL);
     for (uint32_t site = 0; site < SITES; site++) {
         cohort_comm_unref(scene.comms[site]);
         scene.comms[site] = NULL;
     }
     end(&scene, COHORT_ERR_CANCELLED);
-    scene_fini(&scene);
 }
 
 /* The call needs nobody any more. */
-TEST(revoked)
+TEST_SCENE(revoked)
 {
-    struct scene scene;
-    scene_init(&scene);
     all_gather(&scene, NULL);
     CHECK_INT(cohort_await(cohort_comm_revoke(scene.comms[0])), COHORT_OK);
     CHECK_INT(cohort_await(cohort_barrier(scene.comms[1], 2)), COHORT_ERR_REVOKED);
     end(&scene, COHORT_OK);
-    scene_fini(&scene);
 }
 
 /* What makes communicators, or agrees, ends at other places. */
@@ -299,12 +282,10 @@ static void check_open(struct scene *scene, cohort_future *futures[SITES], uint3
 }
 
 /* Who calls last joins at once, and waits for the other one. */
-TEST(divided)
+TEST_SCENE(divided)
 {
-    struct scene scene;
     cohort_comm *children[SITES];
     cohort_future *futures[SITES];
-    scene_init(&scene);
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = cohort_comm_dup(&children[site], scene.comms[site], 1);
     check_open(&scene, futures, 1);
@@ -316,15 +297,12 @@ TEST(divided)
     check_open(&scene, futures, 1);
     for (uint32_t site = 0; site < SITES; site++)
         cohort_comm_unref(children[site]);
-    scene_fini(&scene);
 }
 
-TEST(agreed)
+TEST_SCENE(agreed)
 {
-    struct scene scene;
     cohort_agreed agreed[SITES];
     cohort_future *futures[SITES];
-    scene_init(&scene);
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = cohort_comm_agree(scene.comms[site], 1, &agreed[site]);
     check_open(&scene, futures, SITES);
@@ -335,5 +313,4 @@ TEST(agreed)
     check_open(&scene, futures, SITES);
     for (uint32_t site = 0; site < SITES; site++)
         cohort_comm_unref(survivors[site]);
-    scene_fini(&scene);
 }

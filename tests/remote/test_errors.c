@@ -63,7 +63,9 @@ static void check_failure(uint32_t locality, const char *name, const cohort_obje
     check_square(locality);
 }
 
-TEST(bytes)
+#define TEST_IN_CLUSTER(name) TEST_BETWEEN(name, (void)0, cluster_destroy(cluster))
+
+TEST_IN_CLUSTER(bytes)
 {
     static const unsigned char list[] = {0x90}, cut_off[] = {0xcd, 1}, nothing[] = {0xc1},
                                two[] = {1, 2};
@@ -83,10 +85,9 @@ TEST(bytes)
         check_failure(at, "square", &(cohort_object){(void *)list, 1}, COHORT_ERR_BAD_PARAMETER,
                       "square: not a number");
     }
-    cluster_destroy(cluster);
 }
 
-TEST(unknown_name)
+TEST_IN_CLUSTER(unknown_name)
 {
     static unsigned char large[100000];
     const char *want = "no function of that name is registered there";
@@ -100,17 +101,15 @@ TEST(unknown_name)
     check_failure(1, "circle", &(cohort_object){large, sizeof(large)}, COHORT_ERR_BAD_PARAMETER,
                   want);
     check_failure(1, "", NULL, COHORT_ERR_BAD_PARAMETER, want);
-    cluster_destroy(cluster);
 }
 
 /* A call that is refused is taken out of the caller's window, which would be full otherwise. */
-TEST(many_refused)
+TEST_IN_CLUSTER(many_refused)
 {
     cluster = cluster_create(2, 2, 0);
     for (int i = 0; i < 2 * (int)cohort__send_window(2); i++)
         CHECK_INT(cohort_await(call(1, "circle", NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
     check_square(1);
-    cluster_destroy(cluster);
 }
 
 /* Fails with the status that it gets, in the way that it gets. */
@@ -137,7 +136,7 @@ static cohort_status fail(const cohort_object *in, cohort_object *ret_out, void 
     }
 }
 
-TEST(fails)
+TEST_IN_CLUSTER(fails)
 {
     cluster = cluster_create(3, 2, 0);
     for (uint32_t at = 0; at < 2; at++) {
@@ -156,7 +155,6 @@ TEST(fails)
         how[1] = 3;
         check_failure(at, "fail", &in, (cohort_status)-77, ": what it has awaited has failed");
     }
-    cluster_destroy(cluster);
 }
 
 /* A function that returns what it does not have. */
@@ -166,7 +164,7 @@ static cohort_status lie(const cohort_object *in, cohort_object *ret_out, void *
     return COHORT_OK;
 }
 
-TEST(lies)
+TEST_IN_CLUSTER(lies)
 {
     cluster = cluster_create(5, 2, 0);
     for (uint32_t at = 0; at < 2; at++) {
@@ -175,10 +173,9 @@ TEST(lies)
         check_failure(at, "lie", &(cohort_object){"abc", 3}, COHORT_ERR_BAD_PARAMETER,
                       ": the function has returned 4 bytes where there are 3");
     }
-    cluster_destroy(cluster);
 }
 
-TEST(parameters)
+TEST_IN_CLUSTER(parameters)
 {
     cluster = cluster_create(4, 2, 0);
     check_failure(1, "square", &(cohort_object){NULL, 1}, COHORT_ERR_BAD_PARAMETER, "no data");
@@ -189,7 +186,6 @@ TEST(parameters)
     CHECK_FAILS(cohort_await(call(2, "square", NULL, NULL)), COHORT_ERR_BAD_PARAMETER,
                 "\"square\" at locality 2: there is no such locality: there are 2");
     CHECK_INT(cohort_await(call(UINT32_MAX, "square", NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
-    cluster_destroy(cluster);
 }
 
 /* There is no current process in these tests, as before the start of a job. */

@@ -212,13 +212,14 @@ TEST(cancelled)
     }
 }
 
+#define TEST_WITH_SEED_1(name) TEST_BETWEEN(name, reset(1), cluster_destroy(cluster))
+
 /* More calls than the window lets go, and than are admitted at once. */
-TEST(many)
+TEST_WITH_SEED_1(many)
 {
     enum { NUM = 4000 };
     struct order order = {.seed = 1, .rank = 1, .waits = true};
     cohort_scope *scope;
-    reset(1);
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
     for (int i = 0; i < NUM; i++)
         CHECK_INT(call_in(scope, 0, &order), COHORT_OK);
@@ -227,7 +228,6 @@ TEST(many)
     cohort_scope_cancel(scope);
     CHECK_INT(await_all(scope), COHORT_ERR_CANCELLED);
     CHECK(atomic_load(&num_run) <= NUM);
-    cluster_destroy(cluster);
 }
 
 /* Calls whose IN is being fetched when they are cancelled. */
@@ -269,10 +269,9 @@ static cohort_status call_link(cohort_scope *scope, uint32_t from, uint32_t to)
     return cohort__scope_async_at_from(cluster_process(cluster, from), scope, to, "chain", &in);
 }
 
-TEST(chain)
+TEST_WITH_SEED_1(chain)
 {
     cohort_scope *scope;
-    reset(1);
     for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++)
         memcpy(links[rank], &(struct order){.seed = 5, .rank = rank}, sizeof(struct order));
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
@@ -286,7 +285,6 @@ TEST(chain)
         CHECK_INT(served->num_more, 0);
         pthread_mutex_unlock(&served->lock);
     }
-    cluster_destroy(cluster);
 }
 
 static cohort_status chain(const cohort_object *in, cohort_object *ret_out, void *context)
@@ -324,23 +322,20 @@ static cohort_status call_slow(void *arg)
     return COHORT_OK;
 }
 
-TEST(results)
+TEST_WITH_SEED_1(results)
 {
     cohort_scope *scope;
-    reset(1);
     CHECK(!cohort_scope_current());
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
     CHECK_INT(cohort_scope_async(scope, call_slow, NULL), COHORT_OK);
     CHECK_INT(await_all(scope), COHORT_OK);
-    cluster_destroy(cluster);
 }
 
-TEST(wrong)
+TEST_WITH_SEED_1(wrong)
 {
     struct order order = {.seed = 1, .rank = 9};
     struct cohort__process *process;
     cohort_scope *scope;
-    reset(1);
     process = cluster_process(cluster, 0);
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
     CHECK_INT(call_in(NULL, 0, &order), COHORT_ERR_BAD_PARAMETER);
@@ -357,7 +352,6 @@ TEST(wrong)
     CHECK_INT(cohort__scope_async_at_from(process, scope, 2, "nobody", NULL), COHORT_OK);
     CHECK_FAILS(await_all(scope), COHORT_ERR_BAD_PARAMETER,
                 "remote task \"nobody\" at locality 2: no function");
-    cluster_destroy(cluster);
 }
 
 /* A locality dies in the middle. What it had started elsewhere is cancelled there. */

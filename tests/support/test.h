@@ -28,6 +28,28 @@ struct test {
 
 void tests_add(struct test *added);
 
+/* A case between two statements that others have, too. */
+#define TEST_BETWEEN(name, begin, end)                                                             \
+    static void do_##name(void);                                                                   \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        begin;                                                                                     \
+        do_##name();                                                                               \
+        end;                                                                                       \
+    }                                                                                              \
+    static void do_##name(void)
+
+/* The same with something that has BEGIN's value. */
+#define TEST_WITH(name, type, fixture, begin, end)                                                 \
+    static void do_##name(type fixture);                                                           \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        type fixture = begin;                                                                      \
+        do_##name(fixture);                                                                        \
+        end;                                                                                       \
+    }                                                                                              \
+    static void do_##name(type fixture)
+
 /* A case that is a task, or what each site of a communicator does (COMM). RUN is the statement that
  * runs it, in which it is called `task`, or `site`. */
 #define TEST_TASK(name, run)                                                                       \

@@ -82,9 +82,10 @@ static void check_told(const struct cohort_comm *comm, uint32_t num, bool is_tol
     CHECK_INT(cohort__early_is_told(comm, GENERATION), is_told);
 }
 
-TEST(both_sites)
+#define TEST_INBOX(name) TEST_BETWEEN(name, inbox_open(), fake_net_close(&fake))
+
+TEST_INBOX(both_sites)
 {
-    inbox_open();
     struct cohort__group *group = group_open(FIRST);
     struct cohort_comm *near = endpoint_open(group, 0);
     tell(FIRST, GENERATION); /* site 3's failure is kept until its endpoint exists */
@@ -95,12 +96,10 @@ TEST(both_sites)
     tell(FIRST, GENERATION + COHORT__WINDOW);
     check_told(near, 2, true);
     check_told(later, 2, true);
-    fake_net_close(&fake);
 }
 
-TEST(another_instance)
+TEST_INBOX(another_instance)
 {
-    inbox_open();
     struct cohort_comm *first = endpoint_open(group_open(FIRST), 0);
     struct cohort__group *group = group_open(SECOND);
     struct cohort_comm *second = endpoint_open(group, 0);
@@ -111,14 +110,12 @@ TEST(another_instance)
     tell(SECOND, GENERATION + 1);
     check_told(first, 1, true);
     check_told(second, 1, false);
-    fake_net_close(&fake);
 }
 
 /* The report arrives when its instance has ended, or is not known yet, and the next one is being
  * made. */
-TEST(late_and_early)
+TEST_INBOX(late_and_early)
 {
-    inbox_open();
     cohort__inbox_creation_begin(inbox);
     tell(FIRST, GENERATION);
     tell(SECOND, GENERATION + 1);
@@ -132,13 +129,11 @@ TEST(late_and_early)
     tell(FIRST + 10, GENERATION); /* an unknown instance */
     check_told(first, 0, false);
     check_told(second, 1, false);
-    fake_net_close(&fake);
 }
 
 /* One site has called the generation and is through with it. The other one has left it out. */
-TEST(through)
+TEST_INBOX(through)
 {
-    inbox_open();
     struct cohort__group *group = group_open(FIRST);
     struct cohort_comm *through = endpoint_open(group, 0), *beyond = endpoint_open(group, 3);
     for (uint64_t generation = 1; generation <= GENERATION; generation++)
@@ -151,13 +146,11 @@ TEST(through)
     tell(FIRST, GENERATION + COHORT__WINDOW); /* the same slot */
     check_told(through, 1, false);
     check_told(beyond, 1, false);
-    fake_net_close(&fake);
 }
 
 /* A failure that is kept for a generation is dropped when the site leaves that generation out. */
-TEST(left_out)
+TEST_INBOX(left_out)
 {
-    inbox_open();
     struct cohort_comm *comm = endpoint_open(group_open(FIRST), 0);
     tell(FIRST, GENERATION);
     tell(FIRST, GENERATION + 2);
@@ -165,17 +158,14 @@ TEST(left_out)
     cohort__history_call(&comm->history, GENERATION + 1);
     cohort__early_sweep(comm, 1, GENERATION + 1);
     check_told(comm, 1, false);
-    fake_net_close(&fake);
 }
 
 /* At most as many failures are kept as calls may be in flight. A site that is told of another one
  * has to ask. */
-TEST(many)
+TEST_INBOX(many)
 {
-    inbox_open();
     struct cohort_comm *comm = endpoint_open(group_open(FIRST), 0);
     for (uint64_t i = 1; i <= COHORT__FAILURES + 1; i++)
         tell(FIRST, GENERATION + i);
     check_told(comm, COHORT__FAILURES, false);
-    fake_net_close(&fake);
 }

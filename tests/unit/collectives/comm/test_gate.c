@@ -53,10 +53,13 @@ TEST(bounds)
     check_refused(&gate, 1, COHORT_ERR_GENERATION, "not above");
 }
 
-TEST(history_without_gaps)
+static struct cohort__history history;
+
+#define TEST_HISTORY(name)                                                                         \
+    TEST_BETWEEN(name, cohort__history_init(&history), cohort__history_fini(&history))
+
+TEST_HISTORY(history_without_gaps)
 {
-    struct cohort__history history;
-    cohort__history_init(&history);
     for (uint64_t generation = 1; generation <= 5000; generation++)
         cohort__history_call(&history, generation);
     CHECK_INT(history.last, 5000);
@@ -64,13 +67,10 @@ TEST(history_without_gaps)
     CHECK(history.skipped == NULL); /* no memory is used if nothing was skipped */
     for (uint64_t generation = 1; generation <= 5000; generation++)
         CHECK(!cohort__history_skipped(&history, generation));
-    cohort__history_fini(&history);
 }
 
-TEST(history_gaps)
+TEST_HISTORY(history_gaps)
 {
-    struct cohort__history history;
-    cohort__history_init(&history);
     cohort__history_call(&history, 3); /* 1 and 2 are left out */
     cohort__history_call(&history, 4);
     cohort__history_call(&history, 6); /* 5 is left out */
@@ -82,15 +82,12 @@ TEST(history_gaps)
                 {6, false}, {7, true}, {500, true}, {999, true}, {1000, false}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         CHECK_INT(cohort__history_skipped(&history, rows[i].generation), rows[i].skipped);
-    cohort__history_fini(&history);
 }
 
 /* The history keeps COHORT__HISTORY_RANGES gaps, and up to twice as many. Older gaps are forgotten:
  * their generations count as called. */
-TEST(history_forgets)
+TEST_HISTORY(history_forgets)
 {
-    struct cohort__history history;
-    cohort__history_init(&history);
     const uint64_t num_gaps = 3 * COHORT__HISTORY_RANGES + 7;
     for (uint64_t i = 1; i <= num_gaps; i++)
         cohort__history_call(&history, 2 * i); /* the odd generations are left out */
@@ -100,7 +97,6 @@ TEST(history_forgets)
     for (uint64_t generation = 1; generation <= history.last; generation++)
         CHECK_INT(cohort__history_skipped(&history, generation),
                   generation % 2 == 1 && generation >= first_known);
-    cohort__history_fini(&history);
 }
 
 TEST(history_random)
@@ -128,10 +124,8 @@ TEST(history_random)
 }
 
 /* Left out without a later call. */
-TEST(history_left_out)
+TEST_HISTORY(history_left_out)
 {
-    struct cohort__history history;
-    cohort__history_init(&history);
     cohort__history_call(&history, 1);
     cohort__history_leave_out(&history, 2);
     CHECK_INT(history.last, 2);
@@ -140,16 +134,12 @@ TEST(history_left_out)
     cohort__history_call(&history, 6);
     for (uint64_t generation = 1; generation <= 6; generation++)
         CHECK_INT(cohort__history_skipped(&history, generation), generation > 1 && generation < 6);
-    cohort__history_fini(&history);
 }
 
-TEST(history_at_the_end)
+TEST_HISTORY(history_at_the_end)
 {
-    struct cohort__history history;
-    cohort__history_init(&history);
     cohort__history_call(&history, COHORT__GENERATION_MAX);
     CHECK(cohort__history_skipped(&history, 1));
     CHECK(cohort__history_skipped(&history, COHORT__GENERATION_MAX - 1));
     CHECK(!cohort__history_skipped(&history, COHORT__GENERATION_MAX));
-    cohort__history_fini(&history);
 }

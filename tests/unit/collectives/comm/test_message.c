@@ -119,9 +119,11 @@ TEST(loan)
     CHECK(cohort__actor_is_idle(&owner));
 }
 
-TEST(arrival)
+#define TEST_PROCESS(name)                                                                         \
+    TEST_WITH(name, struct cohort__process *, process, process_open(), process_close(process))
+
+TEST_PROCESS(arrival)
 {
-    struct cohort__process *process = process_open();
     struct cohort__message *message = cohort__message_from_arrival(
         arrive(process,
                (struct cohort__envelope){.kind = COHORT__KIND_DATA,
@@ -141,14 +143,12 @@ TEST(arrival)
     cohort__message_release(message);
     CHECK_INT(wire.num_released, 1);
     CHECK_INT(wire.num_sent, 0);
-    process_close(process);
 }
 
 /* Parking a message copies the data out of the transport's memory. That memory is released then,
  * and not before. */
-TEST(parked_arrival)
+TEST_PROCESS(parked_arrival)
 {
-    struct cohort__process *process = process_open();
     struct cohort__message *message = cohort__message_from_arrival(arrive(
         process, (struct cohort__envelope){.kind = COHORT__KIND_DATA}, payload, sizeof(payload)));
     CHECK(message);
@@ -159,14 +159,12 @@ TEST(parked_arrival)
     cohort__arrival_park(message->arrival);
     cohort__message_release(message);
     CHECK_INT(wire.num_released, 1);
-    process_close(process);
 }
 
 /* An announcement that is not accepted is declined once. One that is accepted is not declined. */
-TEST(announcement)
+TEST_PROCESS(announcement)
 {
     static const unsigned char token[COHORT__NET_TOKEN_BYTES];
-    struct cohort__process *process = process_open();
     for (int taken_up = 0; taken_up < 2; taken_up++) {
         struct cohort__message *message = cohort__message_from_arrival(
             arrive(process,
@@ -182,7 +180,6 @@ TEST(announcement)
         CHECK_INT(wire.last.kind, COHORT__KIND_FETCHED);
         CHECK_INT(wire.last.handle, 17);
     }
-    process_close(process);
 }
 
 static struct cohort__message *error_of(struct cohort__process *process, int64_t status,
@@ -199,22 +196,19 @@ static struct cohort__message *error_of(struct cohort__process *process, int64_t
     return message;
 }
 
-TEST(error)
+TEST_PROCESS(error)
 {
-    struct cohort__process *process = process_open();
     struct cohort__message *message = error_of(process, COHORT_ERR_MISMATCH, "site 3 did it");
     CHECK(message);
     CHECK_INT(message->error.status, COHORT_ERR_MISMATCH);
     CHECK_TEXT(cohort__error_message(&message->error), "site 3 did it");
     cohort__message_release(message);
     CHECK_INT(wire.num_released, 1);
-    process_close(process);
 }
 
 /* A nonsensical error message is refused, and nothing of it is kept. */
-TEST(wrong_errors)
+TEST_PROCESS(wrong_errors)
 {
-    struct cohort__process *process = process_open();
     CHECK(!error_of(process, COHORT_OK, "fine"));
     CHECK_CONTAINS(cohort_error_message(), "status 0");
     CHECK(!error_of(process, 5, "positive"));
@@ -222,13 +216,11 @@ TEST(wrong_errors)
     CHECK(!cohort__message_from_arrival(arrive(
         process, (struct cohort__envelope){.kind = COHORT__KIND_ERROR}, payload, sizeof(payload))));
     CHECK_INT(wire.num_released, 4);
-    process_close(process);
 }
 
 /* As somebody sends it who has no memory for its words. */
-TEST(error_without_words)
+TEST_PROCESS(error_without_words)
 {
-    struct cohort__process *process = process_open();
     struct cohort__message *message = cohort__message_from_arrival(arrive(
         process, (struct cohort__envelope){.kind = COHORT__KIND_ERROR, .source_site = 3}, "", 0));
     CHECK(message);
@@ -236,12 +228,10 @@ TEST(error_without_words)
     CHECK_TEXT(cohort__error_message(&message->error),
                "site 3 tells of an error, and has no memory for its words");
     cohort__message_release(message);
-    process_close(process);
 }
 
-TEST(answer)
+TEST_PROCESS(answer)
 {
-    struct cohort__process *process = process_open();
     struct cohort__message *message = cohort__message_from_arrival(
         arrive(process,
                (struct cohort__envelope){
@@ -253,14 +243,12 @@ TEST(answer)
     CHECK_INT(message->error.status, COHORT_OK);
     cohort__message_release(message);
     CHECK_INT(wire.num_released, 1);
-    process_close(process);
 }
 
 /* A site's answer that it is through counts only when everything has arrived that it sent before.
  */
-TEST(answer_overtakes)
+TEST_PROCESS(answer_overtakes)
 {
-    struct cohort__process *process = process_open();
     for (int ahead = 0; ahead < 2; ahead++) {
         struct cohort__arrival *arrival = arrive(
             process,
@@ -272,5 +260,4 @@ TEST(answer_overtakes)
         CHECK_INT(message->tag, ahead ? COHORT__ANSWER_IN_FLIGHT : COHORT__ANSWER_COMPLETED);
         cohort__message_release(message);
     }
-    process_close(process);
 }

@@ -279,12 +279,13 @@ static void close_all(void)
 
 /* Cases -------------------------------------------------------------------------------------- */
 
+#define TEST_OPEN(name) TEST_BETWEEN(name, open_all(), close_all())
+
 /* Several generations are entered. They become ready in reverse order, and are over in that. */
-TEST(in_reverse)
+TEST_OPEN(in_reverse)
 {
     enum { GENERATIONS = 3 };
     struct call calls[GENERATIONS][NUM_LOCAL];
-    open_all();
     for (unsigned i = 0; i < GENERATIONS; i++)
         call_all(calls[i], i + 1);
     for (unsigned i = GENERATIONS; i-- > 0;)
@@ -300,14 +301,12 @@ TEST(in_reverse)
         }
     for (unsigned i = 0; i < GENERATIONS; i++)
         check_done(calls[i]);
-    close_all();
 }
 
 /* The others are ready before the last site enters. */
-TEST(entered_last)
+TEST_OPEN(entered_last)
 {
     struct call calls[NUM_LOCAL];
-    open_all();
     for (uint32_t rank = 0; rank + 1 < NUM_LOCAL; rank++)
         call_with(&calls[rank], 1, rank, 1);
     for (unsigned index = 0; index < MEETINGS; index++) /* before all have entered */
@@ -320,16 +319,14 @@ TEST(entered_last)
     CHECK_INT(num_told, NUM_LOCAL);
     ready(&calls[NUM_LOCAL - 1], SUM);
     check_done(calls);
-    close_all();
 }
 
 /* Site 4 leaves out generation 1, in which the others wait, ready or not. All meetings of that call
  * fail, and the next call goes on, even though it has entered only one of its meetings when it
  * finds that. */
-TEST(left_out)
+TEST_OPEN(left_out)
 {
     struct call first[NUM_LOCAL], second[NUM_LOCAL];
-    open_all();
     call_with(&first[0], 1, 0, 1);
     call_with(&first[1], 1, 1, 1);
     ready(&first[0], SUM);
@@ -343,14 +340,12 @@ TEST(left_out)
     ready_all(second, SUM);
     check_done(second);
     check_goes_on(3);
-    close_all();
 }
 
 /* A participant fails before it is ready, when the others are. */
-TEST(failed_before_ready)
+TEST_OPEN(failed_before_ready)
 {
     struct call calls[NUM_LOCAL], later[NUM_LOCAL];
-    open_all();
     call_all(calls, 1);
     call_all(later, 2);
     for (unsigned index = 0; index < MEETINGS; index++) {
@@ -365,14 +360,12 @@ TEST(failed_before_ready)
     ready_all(later, GATHER);
     ready_all(later, SUM);
     check_done(later);
-    close_all();
 }
 
 /* A participant gets ready when its meeting has failed, and it has not been told yet. */
-TEST(ready_too_late)
+TEST_OPEN(ready_too_late)
 {
     struct call calls[NUM_LOCAL];
-    open_all();
     call_all(calls, 1);
     ready(&calls[0], SUM);
     ready(&calls[1], SUM);
@@ -385,14 +378,12 @@ TEST(ready_too_late)
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++)
         check_failed(&calls[rank], COHORT_ERR_FAILED, "no luck");
     check_goes_on(2);
-    close_all();
 }
 
 /* Site 1 leaves the communicator. It fails what it is in, and what the others open later. */
-TEST(leaves)
+TEST_OPEN(leaves)
 {
     struct call first[NUM_LOCAL], second[NUM_LOCAL];
-    open_all();
     call_all(first, 1);
     call_with(&second[1], 2, 1, 1);
     cohort__endpoint_leave(comms[0]);
@@ -402,14 +393,12 @@ TEST(leaves)
     check_failed(&second[1], COHORT_ERR_GONE, "site 1 (locality 0) has left");
     call_with(&second[2], 2, 2, 1);
     check_failed(&second[2], COHORT_ERR_GONE, "site 1 (locality 0) has left");
-    close_all();
 }
 
 /* The sites call different things. The texts name sites, not ranks. */
-TEST(mismatch)
+TEST_OPEN(mismatch)
 {
     struct call calls[NUM_LOCAL];
-    open_all();
     call_with(&calls[1], 1, 1, 1);
     call_with(&calls[2], 1, 2, 2);
     check_failed(&calls[1], COHORT_ERR_MISMATCH, "site 3 called");
@@ -418,7 +407,6 @@ TEST(mismatch)
     check_failed(&calls[0], COHORT_ERR_MISMATCH, "site 4 called");
     ready(&calls[0], SUM); /* site 1 was told before it called, and is in no meeting */
     check_goes_on(2);
-    close_all();
 }
 
 static void check_awaited(const struct cohort__participant *participant, const char *expected)
@@ -429,11 +417,10 @@ static void check_awaited(const struct cohort__participant *participant, const c
 }
 
 /* Who has not come and who is not ready are named as sites. One that is not ready asks nobody. */
-TEST(missing)
+TEST_OPEN(missing)
 {
     struct call calls[NUM_LOCAL];
     bool asks;
-    open_all();
     call_with(&calls[0], 1, 0, 1);
     call_with(&calls[1], 1, 1, 1);
     const struct cohort__participant *asker = &calls[0].meetings[SUM].participant;
@@ -449,5 +436,4 @@ TEST(missing)
     ready_all(calls, GATHER);
     ready(&calls[2], SUM);
     check_done(calls);
-    close_all();
 }

@@ -82,10 +82,12 @@ TEST(hit)
     cohort__plan_cache_destroy(NULL);
 }
 
+#define TEST_CACHE(name)                                                                           \
+    TEST_WITH(name, struct cohort__plan_cache *, cache, cache_create(), cache_destroy(cache))
+
 /* Every field of the key matters. */
-TEST(key)
+TEST_CACHE(key)
 {
-    struct cohort__plan_cache *cache = cache_create();
     cohort__plan_entry_unref(add(cache, 8));
     enum { NUM = COHORT__PLAN_REQUEST_WORDS + 3 };
     struct cohort__plan_key keys[NUM];
@@ -100,13 +102,11 @@ TEST(key)
     for (int i = 0; i < NUM; i++)
         CHECK(!cohort__plan_cache_find(cache, &keys[i], "tail"));
     check_found(cache, 8);
-    cache_destroy(cache);
 }
 
 /* The tail is copied, and compared as a whole. */
-TEST(tail)
+TEST_CACHE(tail)
 {
-    struct cohort__plan_cache *cache = cache_create();
     struct cohort__plan_key key = key_of(8);
     char *tail = cohort__plan_cache_scratch(cache, 6);
     CHECK(tail == cohort__plan_cache_scratch(cache, 3)); /* the scratch memory only grows */
@@ -120,13 +120,11 @@ TEST(tail)
     entry = cohort__plan_cache_find(cache, &key, "seven");
     CHECK(entry && entry->row == 107);
     cohort__plan_entry_unref(entry);
-    cache_destroy(cache);
 }
 
 /* The oldest entry is evicted. An execution that still uses it keeps it. */
-TEST(eviction)
+TEST_CACHE(eviction)
 {
-    struct cohort__plan_cache *cache = cache_create();
     struct cohort__plan_entry *first = add(cache, 0);
     CHECK_INT(atomic_load(&first->refs), 2);
     for (uint32_t i = 1; i < ENTRIES + 5; i++)
@@ -138,7 +136,6 @@ TEST(eviction)
     CHECK_INT(atomic_load(&first->refs), 1);
     CHECK_INT(first->plan->num_sites, 1);
     cohort__plan_entry_unref(first);
-    cache_destroy(cache);
 }
 
 TEST(outlives_the_cache)
@@ -215,9 +212,8 @@ static bool is_there(struct cohort__plan_cache *cache, uint32_t number)
 }
 
 /* Calls that never come again keep no more than is allowed, and leave alone what comes again. */
-TEST(bytes)
+TEST_CACHE(bytes)
 {
-    struct cohort__plan_cache *cache = cache_create();
     uint32_t num;
     size_t bytes;
     for (uint32_t i = 0; i < 5 * NUM_LARGE; i++) {
@@ -229,13 +225,11 @@ TEST(bytes)
         CHECK(is_there(cache, 0));
     }
     CHECK(is_there(cache, 5 * NUM_LARGE - 1) && !is_there(cache, 1));
-    cache_destroy(cache);
 }
 
 /* One that is too large alone is kept, without others. So is a staging, which grows. */
-TEST(larger_than_all)
+TEST_CACHE(larger_than_all)
 {
-    struct cohort__plan_cache *cache = cache_create();
     cohort__plan_entry_unref(add(cache, 0));
     struct cohort__plan_entry *entry = add(cache, 1);
     cohort__plan_cache_charge_staging(cache, entry, COHORT__PLANS_MOST / 2);
@@ -246,7 +240,6 @@ TEST(larger_than_all)
     CHECK(!is_there(cache, 0) && is_there(cache, 1));
     cohort__plan_entry_unref(add(cache, 2));
     CHECK(!is_there(cache, 1) && is_there(cache, 2));
-    cache_destroy(cache);
 }
 
 /* An endpoint that comes later gets its part of what is allowed, and the first one goes back to its

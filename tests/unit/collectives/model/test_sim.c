@@ -83,12 +83,15 @@ static struct line recv(uint32_t site, uint32_t peer, size_t bytes, int after)
     return (struct line){site, COHORT__STEP_RECV, peer, 0, bytes, after, 1};
 }
 
+static struct cohort__sim_result result;
+
+#define TEST_RESULT(name) TEST_BETWEEN(name, (void)0, cohort__sim_result_fini(&result))
+
 /* The time there and back is the sum of both messages. Bytes are counted for each link. */
-TEST(ping_pong)
+TEST_RESULT(ping_pong)
 {
     const struct line lines[] = {send(0, 2, 5, NOTHING), recv(0, 2, 7, NOTHING),
                                  recv(2, 0, 5, NOTHING), send(2, 0, 7, 0)};
-    struct cohort__sim_result result;
     char name[COHORT__LINK_NAME_BYTES];
     struct cohort__network network;
     CHECK_INT(simulate("ring", 5, lines, sizeof(lines), &result), COHORT_OK);
@@ -106,12 +109,11 @@ TEST(ping_pong)
     check_time(result.phases[1].end, 32);
     CHECK_INT(result.phases[1].messages, 2);
     CHECK_INT(result.phases[2].messages, 0);
-    cohort__sim_result_fini(&result);
 }
 
 /* A site can send and receive at the same time. But two messages out, or two messages in, go one
  * after the other. */
-TEST(ports)
+TEST_RESULT(ports)
 {
     const struct line both[] = {send(0, 1, 5, NOTHING), recv(0, 1, 7, NOTHING),
                                 send(1, 0, 7, NOTHING), recv(1, 0, 5, NOTHING)};
@@ -119,7 +121,6 @@ TEST(ports)
                                recv(1, 0, 5, NOTHING), recv(2, 0, 7, NOTHING)};
     const struct line in[] = {recv(0, 1, 5, NOTHING), recv(0, 2, 7, NOTHING),
                               send(1, 0, 5, NOTHING), send(2, 0, 7, NOTHING)};
-    struct cohort__sim_result result;
     CHECK_INT(simulate("full", 3, both, sizeof(both), &result), COHORT_OK);
     check_time(result.time, 17);
     cohort__sim_result_fini(&result);
@@ -129,43 +130,37 @@ TEST(ports)
     cohort__sim_result_fini(&result);
     CHECK_INT(simulate("full", 3, in, sizeof(in), &result), COHORT_OK);
     check_time(result.time, 15 + 17);
-    cohort__sim_result_fini(&result);
 }
 
 /* A message does not start before its RECV is posted. Another message does not wait behind it. */
-TEST(waits_for_receiver)
+TEST_RESULT(waits_for_receiver)
 {
     const struct line lines[] = {send(0, 1, 5, NOTHING),  send(0, 2, 90, NOTHING),
                                  recv(2, 0, 90, NOTHING), recv(1, 3, 20, NOTHING),
                                  recv(1, 0, 5, 0),        send(3, 1, 20, NOTHING)};
-    struct cohort__sim_result result;
     CHECK_INT(simulate("full", 4, lines, sizeof(lines), &result), COHORT_OK);
     check_time(result.time, 100 + 15); /* the long message goes first, since its RECV is posted */
-    cohort__sim_result_fini(&result);
 }
 
 /* When a port becomes free and the first message in its queue waits for something else, the next
  * message starts. Site 0 is free at 20, site 1 at 60. */
-TEST(next_in_queue)
+TEST_RESULT(next_in_queue)
 {
     const struct line lines[] = {send(0, 3, 10, NOTHING), send(0, 1, 5, NOTHING),
                                  send(0, 2, 7, NOTHING),  recv(3, 0, 10, NOTHING),
                                  recv(1, 0, 5, NOTHING),  recv(2, 0, 7, NOTHING),
                                  send(4, 1, 50, NOTHING), recv(1, 4, 50, NOTHING)};
-    struct cohort__sim_result result;
     CHECK_INT(simulate("full", 5, lines, sizeof(lines), &result), COHORT_OK);
     check_time(result.time, 60 + 15);
-    cohort__sim_result_fini(&result);
 }
 
 /* Two messages use one link. One of them has a longer route, and occupies all links of it for its
  * whole time. */
-TEST(links)
+TEST_RESULT(links)
 {
     const struct line lines[] = {send(0, 3, 5, NOTHING), recv(3, 0, 5, NOTHING),
                                  send(1, 2, 7, NOTHING), recv(2, 1, 7, NOTHING),
                                  send(2, 1, 9, NOTHING), recv(1, 2, 9, NOTHING)};
-    struct cohort__sim_result result;
     CHECK_INT(simulate("ring", 8, lines, sizeof(lines), &result), COHORT_OK);
     check_time(result.time, 15 + 17);
     CHECK_INT(result.delayed, 1);
@@ -176,18 +171,16 @@ TEST(links)
     CHECK_INT(simulate("full", 8, lines, sizeof(lines), &result), COHORT_OK);
     check_time(result.time, 19);
     CHECK_INT(result.delayed, 0);
-    cohort__sim_result_fini(&result);
 }
 
 /* Three messages want the link between the hosts. Messages inside a host are faster and run at the
  * same time. */
-TEST(hosts)
+TEST_RESULT(hosts)
 {
     const struct line lines[] = {send(0, 4, 10, NOTHING), send(1, 5, 10, NOTHING),
                                  send(2, 6, 10, NOTHING), send(3, 0, 10, NOTHING),
                                  recv(4, 0, 10, NOTHING), recv(5, 1, 10, NOTHING),
                                  recv(6, 2, 10, NOTHING), recv(0, 3, 10, NOTHING)};
-    struct cohort__sim_result result;
     CHECK_INT(simulate("hosts:2", 8, lines, sizeof(lines), &result), COHORT_OK);
     check_time(result.time, 60);
     CHECK_INT(result.contenders, 3);
@@ -198,11 +191,10 @@ TEST(hosts)
     cohort__sim_result_fini(&result);
     CHECK_INT(simulate("hosts:1", 8, lines, sizeof(lines), &result), COHORT_OK);
     check_time(result.time, 6);
-    cohort__sim_result_fini(&result);
 }
 
 /* A site has one processor. Each phase has its own time. */
-TEST(reductions)
+TEST_RESULT(reductions)
 {
     const struct line lines[] = {
         send(0, 1, 5, NOTHING),
@@ -214,7 +206,6 @@ TEST(reductions)
         {1, COHORT__STEP_SEND, 0, 1, 10, 3, 3},
         {0, COHORT__STEP_RECV, 1, 1, 10, NOTHING, 3},
     };
-    struct cohort__sim_result result;
     CHECK_INT(simulate("full", 2, lines, sizeof(lines), &result), COHORT_OK);
     check_time(result.time, 15 + 8 + 8 + 20);
     check_time(result.phases[2].start, 0);
@@ -223,32 +214,27 @@ TEST(reductions)
     check_time(result.phases[3].start, 31);
     check_time(result.phases[3].end, 51);
     CHECK_INT(result.phases[3].bytes, 10);
-    cohort__sim_result_fini(&result);
 }
 
 /* Blocks of TMP begin at multiples of 64. */
-TEST(memory)
+TEST_RESULT(memory)
 {
     const struct line lines[] = {send(0, 1, 5, NOTHING), recv(1, 0, 5, NOTHING),
                                  send(1, 2, 100, NOTHING), recv(2, 1, 100, NOTHING)};
-    struct cohort__sim_result result;
     CHECK_INT(simulate("full", 3, lines, sizeof(lines), &result), COHORT_OK);
     CHECK_INT(result.memory, 164);
     CHECK_INT(result.memory_site, 1);
     CHECK_INT(result.tmp_bytes, 164);
     CHECK_INT(result.tmp_site, 1);
-    cohort__sim_result_fini(&result);
 }
 
-TEST(nothing)
+TEST_RESULT(nothing)
 {
-    struct cohort__sim_result result;
     CHECK_INT(simulate("ring", 1, NULL, 0, &result), COHORT_OK);
     check_time(result.time, 0);
     CHECK_INT(result.messages, 0);
     CHECK_INT(result.contenders, 0);
     CHECK_INT(result.num_links, 0);
-    cohort__sim_result_fini(&result);
 }
 
 TEST(misfits)

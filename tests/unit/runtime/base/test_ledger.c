@@ -109,8 +109,10 @@ TEST(lines)
     check_there_is_none();
 }
 
+#define TEST_LEDGER(name) TEST_BETWEEN(name, (void)0, cohort__ledger_close())
+
 /* Of each kind, in chunks that grow. */
-TEST(many)
+TEST_LEDGER(many)
 {
     enum { NUM = 5000, WORKERS = 20 };
     static struct cohort__wait_line *lines[NUM];
@@ -134,10 +136,9 @@ TEST(many)
     for (int i = 0; i < WORKERS; i++)
         cohort__ledger_give_back(COHORT__LEDGER_WORKERS, workers[i]);
     CHECK_INT(find(COHORT__LEDGER_WAITS).num, 0);
-    cohort__ledger_close();
 }
 
-TEST(head)
+TEST_LEDGER(head)
 {
     cohort__ledger_introduce(3, 5, UINT64_C(1) << 40, 7);
     CHECK_INT(head()->rank, 3);
@@ -158,7 +159,6 @@ TEST(head)
     CHECK_INT(head()->moved, 42);
     CHECK_INT(head()->tasks, 7);
     CHECK(head()->last.mono > last);
-    cohort__ledger_close();
 }
 
 static void copy_words(void *context, const void *line)
@@ -251,7 +251,7 @@ static void check_refused(int memory, uint32_t slot, cohort_status status, const
     CHECK(fcntl(memory, F_GETFD) < 0);
 }
 
-TEST(adopt_refuses)
+TEST_LEDGER(adopt_refuses)
 {
     int memory = -1;
     CHECK_INT(cohort__ledger_create(&memory, 0), COHORT_ERR_BAD_PARAMETER);
@@ -264,7 +264,6 @@ TEST(adopt_refuses)
     struct cohort__wait_line *line = take(1);
     check_refused(memory, 1, COHORT_ERR_STATE, "has one already");
     give_back(line);
-    cohort__ledger_close();
 }
 
 static void check_variable(const char *value, const char *text)
@@ -392,19 +391,18 @@ static void use_in_child(void)
     give_back(line);
 }
 
-TEST(fork)
+TEST_LEDGER(fork)
 {
     parents = take(5);
     in_child(use_in_child);
     CHECK_INT(find(COHORT__LEDGER_WAITS).sum, 5);
     CHECK_INT(head()->stage, COHORT__LEDGER_STARTING);
     give_back(parents);
-    cohort__ledger_close();
 }
 
 /* Events and modules ------------------------------------------------------------------------- */
 
-TEST(events)
+TEST_LEDGER(events)
 {
     enum { NUM = COHORT__LEDGER_EVENTS + 10 };
     cohort__ledger_note(COHORT__EVENT_CALL, 1, 1); /* no line: nothing happens */
@@ -421,7 +419,6 @@ TEST(events)
     CHECK_INT(last[1].what >> 24, NUM - COHORT__LEDGER_EVENTS); /* the oldest */
     cohort__ledger_thread = NULL;
     cohort__ledger_give_back(COHORT__LEDGER_WORKERS, line);
-    cohort__ledger_close();
 }
 
 struct sought {

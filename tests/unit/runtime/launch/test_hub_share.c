@@ -173,13 +173,14 @@ static void all_come(struct server *server, uint32_t num)
     cohort__hub_destroy(server->hub);
 }
 
-TEST(alone)
+#define TEST_SHARE(name)                                                                           \
+    TEST_WITH(name, int, before, num_descriptors(), CHECK_INT(num_descriptors(), before))
+
+TEST_SHARE(alone)
 {
-    int before = num_descriptors();
     struct server server;
     server_begin(&server, 1, TIMEOUT);
     server_end(&server, COHORT_OK);
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* Also with as many descriptors as just fit into one message, and one more. A message has at most
@@ -282,7 +283,7 @@ static void send_rubbish(uint64_t to, size_t bytes, bool with_descriptors)
 }
 
 /* Strangers do not disturb the server, and are told nothing. */
-TEST(strangers)
+TEST_SHARE(strangers)
 {
     static const struct {
         uint64_t key;
@@ -293,7 +294,6 @@ TEST(strangers)
         {KEY, COHORT__HUB_NOTE_HELLO, 0},     {KEY, COHORT__HUB_NOTE_HELLO, 6},
         {KEY, COHORT__HUB_NOTE_HELLO, ~0u},
     };
-    int before = num_descriptors();
     struct server server;
     server_begin(&server, 6, TIMEOUT);
     int silent = go(server.share.listener_id);
@@ -320,12 +320,10 @@ TEST(strangers)
     guests_end(&clients, &server);
     cohort__hub_destroy(server.hub);
     expect_end(silent);
-    CHECK_INT(num_descriptors(), before);
 }
 
-TEST(client_dies)
+TEST_SHARE(client_dies)
 {
-    int before = num_descriptors();
     struct server server;
     server_begin(&server, 3, TIMEOUT);
     int fd = hello(server.share.listener_id, 2);
@@ -346,12 +344,10 @@ TEST(client_dies)
     server_begin(&server, 2, TIMEOUT); /* ends before it was answered */
     close(hello(server.share.listener_id, 1));
     server_end(&server, COHORT_ERR_PEER_DIED);
-    CHECK_INT(num_descriptors(), before);
 }
 
-TEST(client_answers_rubbish)
+TEST_SHARE(client_answers_rubbish)
 {
-    int before = num_descriptors();
     struct server server;
     for (unsigned i = 0; i < 4; i++) {
         server_begin(&server, 2, TIMEOUT);
@@ -365,25 +361,21 @@ TEST(client_answers_rubbish)
         CHECK_CONTAINS(server.message, "locality 11 answers locality 10");
         expect_failure(fd, server.message);
     }
-    CHECK_INT(num_descriptors(), before);
 }
 
-TEST(client_is_late)
+TEST_SHARE(client_is_late)
 {
-    int before = num_descriptors();
     struct server server;
     server_begin(&server, 4, SHORT); /* no client comes */
     server_end(&server, COHORT_ERR_TIMEOUT);
     CHECK_TEXT(server.message, "locality 10 has waited 0.05 s for locality 11 and 2 others to take "
                                "the memory that this host's localities share");
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* A client comes and does not take its piece. On a busy machine it takes longer until it gets one.
  */
-TEST(client_takes_nothing)
+TEST_SHARE(client_takes_nothing)
 {
-    int before = num_descriptors();
     struct server server;
     bool is_given = false;
     for (uint64_t timeout = SHORT; !is_given && timeout < TIMEOUT; timeout *= 4) {
@@ -399,13 +391,11 @@ TEST(client_takes_nothing)
             close(fd);
     }
     CHECK(is_given);
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* A client that gives up says why. Then the other clients say so too. */
-TEST(client_fails)
+TEST_SHARE(client_fails)
 {
-    int before = num_descriptors();
     struct server server;
     server_begin(&server, 3, TIMEOUT);
     int fd = hello(server.share.listener_id, 1);
@@ -416,7 +406,6 @@ TEST(client_fails)
     rest_hear(&server, 2, 0, "locality 11 says: the reason");
     server_end(&server, COHORT_ERR_PEER_DIED);
     CHECK_TEXT(server.message, "locality 11 says: the reason");
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* A client in a thread of its own. The test plays its server. */
@@ -468,9 +457,8 @@ static void visit_end(struct visit *visit, cohort_status status, const char *mes
     cohort__hub_share_fini(&visit->share);
 }
 
-TEST(server_dies)
+TEST_SHARE(server_dies)
 {
-    int before = num_descriptors();
     struct visit visit;
     struct cohort__hub *none = NULL;
     struct cohort__hub_share gone = listener_id();
@@ -491,20 +479,17 @@ TEST(server_dies)
     shutdown(visit.fd, SHUT_RDWR);
     visit_end(&visit, COHORT_ERR_PEER_DIED, "has ended");
     CHECK(!none);
-    CHECK_INT(num_descriptors(), before);
 }
 
-TEST(server_is_late)
+TEST_SHARE(server_is_late)
 {
-    int before = num_descriptors();
     struct visit visit;
     visit_begin(&visit, 2, SHORT);
     visit_end(&visit, COHORT_ERR_TIMEOUT, "has waited 0.05 s");
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* All descriptors that come with the message are closed. */
-TEST(server_sends_rubbish)
+TEST_SHARE(server_sends_rubbish)
 {
     static const struct {
         struct cohort__hub_note note;
@@ -521,7 +506,6 @@ TEST(server_sends_rubbish)
         {{KEY, COHORT__HUB_NOTE_PIECE, 1, 0, 200}, 200},
         {{KEY, COHORT__HUB_NOTE_PIECE, 1, 0, ~0u}, 3},
     };
-    int before = num_descriptors();
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct visit visit;
         int descriptors[200];
@@ -551,7 +535,6 @@ TEST(server_sends_rubbish)
     visit_begin(&visit, 2, TIMEOUT);
     CHECK(send(visit.fd, &words, sizeof words - 1, 0) > 0);
     visit_end(&visit, COHORT_ERR_PEER_DIED, "says: locality 11 xxxxx");
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* In processes of their own ------------------------------------------------------------------- */
@@ -592,9 +575,8 @@ static void be_guest_of_few(void *arg)
     CHECK_INT(num_descriptors(), before);
 }
 
-TEST(few_descriptors)
+TEST_SHARE(few_descriptors)
 {
-    int before = num_descriptors();
     struct server server;
     server_open(&server, 100, TIMEOUT);
     pid_t pid =
@@ -603,7 +585,6 @@ TEST(few_descriptors)
     end(pid);
     rest_hear(&server, 2, 0, "101 descriptors, and it may have 60 open");
     server_end(&server, COHORT_ERR_PEER_DIED);
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* As if no memory were available. */
@@ -617,9 +598,8 @@ static void be_host_without_memory(void *arg)
     CHECK(!none);
 }
 
-TEST(no_memory)
+TEST_SHARE(no_memory)
 {
-    int before = num_descriptors();
     struct cohort__hub_share share = listener_id();
     struct cohort__hub *none = NULL;
     pid_t pid = begin(be_host_without_memory, &share);
@@ -629,7 +609,6 @@ TEST(no_memory)
     CHECK_CONTAINS(cohort_error_message(), strerror(EFBIG));
     CHECK(!none);
     end(pid);
-    CHECK_INT(num_descriptors(), before);
 }
 
 static void be_nobody(void *arg)

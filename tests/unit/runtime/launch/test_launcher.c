@@ -164,9 +164,12 @@ static void release_pair(struct job *job)
             counts(job, rank, round, 1, 1);
 }
 
-TEST(whole_life)
+static struct job job;
+
+#define TEST_LAUNCHER(name) TEST_BETWEEN(name, (void)0, cohort__launcher_destroy(job.launcher))
+
+TEST_LAUNCHER(whole_life)
 {
-    struct job job;
     start(&job, 2);
     CHECK_TEXT(log_of(&job, 1), "WELCOME(1/2 epoch 1, 1/2 on 0/1 127.0.0.1) ");
     CHECK_TEXT(log_of(&job, 0), "WELCOME(0/2 epoch 1, 0/2 on 0/1 127.0.0.1) ");
@@ -195,13 +198,11 @@ TEST(whole_life)
     cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
     cohort__launcher_ended(job.launcher, 0, true, "locality 0 exited with status 3");
     CHECK_INT(job.num_broken, 0);
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* If a drain takes long, its rounds are slowed down. */
-TEST(pause)
+TEST_LAUNCHER(pause)
 {
-    struct job job;
     start_pair(&job);
     say(&job, 0, COHORT__CONTROL_FINISHED);
     say(&job, 1, COHORT__CONTROL_FINISHED);
@@ -214,12 +215,10 @@ TEST(pause)
     log_of(&job, 0);
     cohort__launcher_resume(job.launcher);
     CHECK_CONTAINS(log_of(&job, 0), "COUNT(");
-    cohort__launcher_destroy(job.launcher);
 }
 
-TEST(death)
+TEST_LAUNCHER(death)
 {
-    struct job job;
     start_pair(&job);
     cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited without leaving");
     CHECK_INT(job.num_broken, 1);
@@ -229,14 +228,12 @@ TEST(death)
     CHECK_TEXT(log_of(&job, 1), "");
     cohort__launcher_ended(job.launcher, 0, true, "locality 0 too");
     CHECK_INT(job.num_broken, 1);
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* A death after FINISHED, with counts on their way, is still a death. The survivor may leave at
  * once. */
-TEST(death_in_drain)
+TEST_LAUNCHER(death_in_drain)
 {
-    struct job job;
     start_pair(&job);
     say(&job, 0, COHORT__CONTROL_FINISHED);
     say(&job, 1, COHORT__CONTROL_FINISHED);
@@ -249,13 +246,11 @@ TEST(death_in_drain)
     counts(&job, 1, 2, 0, 0);
     CHECK_TEXT(log_of(&job, 0), "");
     CHECK_INT(job.num_broken, 1);
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* The program of each survivor returns in its own time. Then the survivors may leave together. */
-TEST(survivors)
+TEST_LAUNCHER(survivors)
 {
-    struct job job;
     start(&job, 3);
     for (uint32_t rank = 0; rank < 3; rank++)
         hello(&job, rank);
@@ -271,23 +266,19 @@ TEST(survivors)
     cohort__launcher_ended(job.launcher, 0, true, "locality 0 exited with status 1");
     cohort__launcher_ended(job.launcher, 2, true, "locality 2 exited with status 1");
     CHECK_INT(job.num_broken, 1);
-    cohort__launcher_destroy(job.launcher);
 }
 
-TEST(never_joined)
+TEST_LAUNCHER(never_joined)
 {
-    struct job job;
     start(&job, 3);
     cohort__launcher_ended(job.launcher, 0, false, "locality 0 exited");
     cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
     cohort__launcher_ended(job.launcher, 2, false, "locality 2 exited");
     CHECK_INT(job.num_broken, 0);
-    cohort__launcher_destroy(job.launcher);
 }
 
-TEST(some_joined)
+TEST_LAUNCHER(some_joined)
 {
-    struct job job;
     start(&job, 2);
     hello(&job, 0);
     cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
@@ -301,17 +292,14 @@ TEST(some_joined)
     hello(&job, 0);
     CHECK_INT(job.num_broken, 1);
     CHECK_TEXT(job.broken_text, "locality 1 ended without joining the job");
-    cohort__launcher_destroy(job.launcher);
 }
 
-TEST(failed_before_joining)
+TEST_LAUNCHER(failed_before_joining)
 {
-    struct job job;
     start(&job, 2);
     cohort__launcher_ended(job.launcher, 1, true, "locality 1 exited with status 1");
     CHECK_INT(job.num_broken, 1);
     CHECK_TEXT(job.broken_text, "locality 1 exited with status 1");
-    cohort__launcher_destroy(job.launcher);
 }
 
 static void fail(struct job *job, uint32_t rank)
@@ -321,9 +309,8 @@ static void fail(struct job *job, uint32_t rank)
 }
 
 /* Its process may go on, or end with status 0. */
-TEST(failed_to_join)
+TEST_LAUNCHER(failed_to_join)
 {
-    struct job job;
     start(&job, 2);
     CHECK(!cohort__launcher_is_awaited(job.launcher, 1));
     hello(&job, 0);
@@ -342,13 +329,11 @@ TEST(failed_to_join)
     CHECK(cohort__launcher_is_awaited(job.launcher, 0));
     cohort__launcher_ended(job.launcher, 0, false, "locality 0 exited with status 0: wrong");
     CHECK_TEXT(job.broken_text, "locality 0 exited with status 0: wrong");
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* The failure of a program that has left is not one of the next one. */
-TEST(failed_before)
+TEST_LAUNCHER(failed_before)
 {
-    struct job job;
     start_pair(&job);
     fail(&job, 1);
     CHECK(cohort__launcher_is_failing(job.launcher, 1));
@@ -368,13 +353,11 @@ TEST(failed_before)
     CHECK(!cohort__launcher_is_failing(job.launcher, 1));
     release_pair(&job);
     CHECK(!cohort__launcher_is_awaited(job.launcher, 1));
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* Two programs, one after the other, on the same connections. */
-TEST(second_epoch)
+TEST_LAUNCHER(second_epoch)
 {
-    struct job job;
     start_pair(&job);
     release_pair(&job);
     log_of(&job, 0);
@@ -392,12 +375,10 @@ TEST(second_epoch)
     cohort__launcher_ended(job.launcher, 0, false, "locality 0 exited");
     cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
     CHECK_INT(job.num_broken, 0);
-    cohort__launcher_destroy(job.launcher);
 }
 
-TEST(second_epoch_incomplete)
+TEST_LAUNCHER(second_epoch_incomplete)
 {
-    struct job job;
     start_pair(&job);
     release_pair(&job);
     say(&job, 0, COHORT__CONTROL_BYE);
@@ -407,10 +388,9 @@ TEST(second_epoch_incomplete)
     hello(&job, 0);
     CHECK_INT(job.num_broken, 1);
     CHECK_TEXT(job.broken_text, "locality 1 ended without joining the job");
-    cohort__launcher_destroy(job.launcher);
 }
 
-TEST(nonsense)
+TEST_LAUNCHER(nonsense)
 {
     static const struct {
         enum cohort__control_kind kind;
@@ -431,14 +411,12 @@ TEST(nonsense)
         CHECK_CONTAINS(job.broken_text, cases[i].why);
         cohort__launcher_destroy(job.launcher);
     }
-    struct job job;
     start_pair(&job);
     hello(&job, 1);
     CHECK_CONTAINS(job.broken_text, "locality 1: joins the job again");
     CHECK_CONTAINS(log_of(&job, 0), "DIED(1 order 1 locality 1: joins");
     cohort__launcher_message(job.launcher, 0, "\xff", 1);
     CHECK_INT(job.num_broken, 1);
-    cohort__launcher_destroy(job.launcher);
 }
 
 TEST(hosts)
@@ -454,9 +432,8 @@ TEST(hosts)
     cohort__launcher_destroy(job.launcher);
 }
 
-TEST(failure_text)
+TEST_LAUNCHER(failure_text)
 {
-    struct job job;
     start_pair(&job);
     CHECK(!cohort__launcher_failure(job.launcher, 1));
     say_message(
@@ -468,13 +445,11 @@ TEST(failure_text)
     say(&job, 1, COHORT__CONTROL_BYE);
     hello(&job, 1); /* from another program of this locality */
     CHECK(!cohort__launcher_failure(job.launcher, 1));
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* Also before the job has begun; and it is not the launcher's to end what is left. */
-TEST(abort)
+TEST_LAUNCHER(abort)
 {
-    struct job job;
     const struct cohort__control abort = {
         .kind = COHORT__CONTROL_ABORT, .code = 7, .text = "two\nlines"};
     start(&job, 2);
@@ -483,7 +458,6 @@ TEST(abort)
     CHECK_TEXT(job.going_on, "1 aborts with 7: two lines ");
     CHECK_TEXT(log_of(&job, 0), "");
     CHECK_INT(job.num_broken, 0);
-    cohort__launcher_destroy(job.launcher);
 }
 
 static void ask_returned(struct job *job, uint32_t rank, const char *want)
@@ -495,9 +469,8 @@ static void ask_returned(struct job *job, uint32_t rank, const char *want)
     CHECK_TEXT(log_of(job, rank), text);
 }
 
-TEST(returned)
+TEST_LAUNCHER(returned)
 {
-    struct job job;
     start(&job, 8);
     for (uint32_t rank = 0; rank < 8; rank++)
         hello(&job, rank);
@@ -516,7 +489,6 @@ TEST(returned)
     say(&job, 1, COHORT__CONTROL_ASK_RETURNED);
     CHECK_INT(job.num_broken, 1);
     CHECK_CONTAINS(job.broken_text, "asks without being in the job");
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* Four localities that go on without those who die. */
@@ -529,20 +501,17 @@ static void start_going(struct job *job)
         log_of(job, rank);
 }
 
-TEST(dead_have_not_returned)
+TEST_LAUNCHER(dead_have_not_returned)
 {
-    struct job job;
     start_going(&job);
     cohort__launcher_ended(job.launcher, 2, true, "locality 2 was killed");
     ask_returned(&job, 1, "");
     say(&job, 3, COHORT__CONTROL_FINISHED);
     ask_returned(&job, 1, "3");
-    cohort__launcher_destroy(job.launcher);
 }
 
-TEST(goes_on)
+TEST_LAUNCHER(goes_on)
 {
-    struct job job;
     start_going(&job);
     cohort__launcher_ended(job.launcher, 2, true, "locality 2 was killed");
     CHECK_TEXT(job.going_on, "2 of 3 (locality 2 was killed) ");
@@ -569,13 +538,11 @@ TEST(goes_on)
     for (uint32_t rank = 0; rank < 4; rank++)
         cohort__launcher_ended(job.launcher, rank, false, "it exited");
     CHECK_INT(job.num_broken, 0);
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* What the others have counted before a death may be messages to and from the dead one. */
-TEST(drain_begins_anew)
+TEST_LAUNCHER(drain_begins_anew)
 {
-    struct job job;
     start_going(&job);
     for (uint32_t rank = 0; rank < 4; rank++)
         say(&job, rank, COHORT__CONTROL_FINISHED);
@@ -593,31 +560,26 @@ TEST(drain_begins_anew)
         for (uint32_t rank = 0; rank < 3; rank++)
             counts(&job, rank, round, 4, 4);
     CHECK_TEXT(log_of(&job, 0), "COUNT(4) EXIT ");
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* The drain of those who had finished before. */
-TEST(last_to_finish_dies)
+TEST_LAUNCHER(last_to_finish_dies)
 {
-    struct job job;
     start_going(&job);
     for (uint32_t rank = 0; rank < 3; rank++)
         say(&job, rank, COHORT__CONTROL_FINISHED);
     cohort__launcher_ended(job.launcher, 3, true, "locality 3 was killed");
     CHECK_TEXT(log_of(&job, 0), "DIED(3 order 1 locality 3 was killed) COUNT(1) ");
-    cohort__launcher_destroy(job.launcher);
 }
 
-TEST(nobody_is_left)
+TEST_LAUNCHER(nobody_is_left)
 {
-    struct job job;
     start_going(&job);
     for (uint32_t rank = 0; rank < 4; rank++)
         cohort__launcher_ended(job.launcher, rank, true, "was killed");
     CHECK_TEXT(job.going_on, "0 of 3 (was killed) 1 of 2 (was killed) 2 of 1 (was killed) ");
     CHECK_INT(job.num_broken, 1);
     CHECK_INT(job.broken_rank, 3);
-    cohort__launcher_destroy(job.launcher);
 }
 
 static void accuse(struct job *job, uint32_t by, uint32_t rank, bool at_fault)
@@ -630,9 +592,8 @@ static void accuse(struct job *job, uint32_t by, uint32_t rank, bool at_fault)
 }
 
 /* Who is accused is not dead yet. */
-TEST(accused)
+TEST_LAUNCHER(accused)
 {
-    struct job job;
     start_going(&job);
     accuse(&job, 1, 3, false);
     CHECK_TEXT(job.going_on, "3 by 1: locality 1 says that locality 3 can't be reached ");
@@ -651,13 +612,11 @@ TEST(accused)
     CHECK_INT(job.num_broken, 0);
     accuse(&job, 1, 4, false);
     CHECK_CONTAINS(job.going_on, "accuses locality 4 of 4");
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* Once the job is meant to end, and before all have joined, a death ends it. */
-TEST(goes_on_no_longer)
+TEST_LAUNCHER(goes_on_no_longer)
 {
-    struct job job;
     start_going(&job);
     cohort__launcher_stop_going(job.launcher);
     cohort__launcher_ended(job.launcher, 3, true, "locality 3 was killed");
@@ -668,15 +627,13 @@ TEST(goes_on_no_longer)
     cohort__launcher_ended(job.launcher, 0, true, "locality 0 was killed");
     CHECK_INT(job.num_broken, 1);
     CHECK_TEXT(job.going_on, "");
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* A script has lost the program that had joined, and goes on. The others go on as after any death.
  * The script's next program reads that it is dead, and what it says is not heard. */
-TEST(program_ended)
+TEST_LAUNCHER(program_ended)
 {
     static const char text[] = "locality 2 has lost its program";
-    struct job job;
     start_going(&job);
     cohort__launcher_program_ended(job.launcher, 2, text);
     CHECK_TEXT(job.going_on, "2 of 3 (locality 2 has lost its program) ");
@@ -700,14 +657,12 @@ TEST(program_ended)
     CHECK_INT(job.num_broken, 1);
     CHECK_INT(job.broken_rank, 1);
     CHECK_TEXT(log_of(&job, 0), "DIED(1 order 1 locality 2 has lost its program) EXIT ");
-    cohort__launcher_destroy(job.launcher);
 }
 
 /* It was allowed to leave, and has ended before it said so. The next programs begin. One that has
  * not joined, or has left, may end as it likes. */
-TEST(program_ended_released)
+TEST_LAUNCHER(program_ended_released)
 {
-    struct job job;
     start_as(&job, &(struct cohort__launcher_options){.size = 2, .key = 99, .keeps_going = true});
     cohort__launcher_program_ended(job.launcher, 1, "it is not in the job");
     hello(&job, 0);
@@ -726,5 +681,4 @@ TEST(program_ended_released)
     cohort__launcher_program_ended(job.launcher, 1, "lost");
     CHECK_TEXT(job.going_on, "1 of 1 (lost) ");
     CHECK(!cohort__launcher_is_released(job.launcher, 1));
-    cohort__launcher_destroy(job.launcher);
 }

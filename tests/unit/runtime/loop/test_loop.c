@@ -69,22 +69,21 @@ TEST(few_descriptors)
     }
 }
 
-TEST(create_destroy)
+#define TEST_LOOP(name)                                                                            \
+    TEST_WITH(name, struct cohort__loop *, loop, create(), cohort__loop_destroy(loop))
+
+TEST_LOOP(create_destroy)
 {
     cohort__loop_destroy(NULL);
-    struct cohort__loop *loop = create();
     cohort__loop_poll(loop);
-    cohort__loop_destroy(loop);
 }
 
-TEST(wake_before_park)
+TEST_LOOP(wake_before_park)
 {
-    struct cohort__loop *loop = create();
     for (int i = 0; i < 100; i++) {
         cohort__loop_wake(loop);
         cohort__loop_park(loop);
     }
-    cohort__loop_destroy(loop);
 }
 
 /* Requests of several threads. Those of one thread stay in order. */
@@ -125,9 +124,8 @@ static void *send_requests(void *arg)
 }
 
 /* The loop only parks. Every request has to wake it, or this test hangs. */
-TEST(requests_from_threads)
+TEST_LOOP(requests_from_threads)
 {
-    struct cohort__loop *loop = create();
     pthread_t threads[NUM_THREADS];
     struct sender senders[NUM_THREADS];
     for (unsigned i = 0; i < NUM_THREADS; i++) {
@@ -138,7 +136,6 @@ TEST(requests_from_threads)
         cohort__loop_park(loop);
     for (unsigned i = 0; i < NUM_THREADS; i++)
         pthread_join(threads[i], NULL);
-    cohort__loop_destroy(loop);
 }
 
 /* One request at a time, each sent only after the previous one has run. So the loop blocks nearly
@@ -162,15 +159,13 @@ static void *request_in_turn(void *arg)
     return NULL;
 }
 
-TEST(wake_up_not_lost)
+TEST_LOOP(wake_up_not_lost)
 {
-    struct cohort__loop *loop = create();
     pthread_t thread;
     CHECK_INT(pthread_create(&thread, NULL, request_in_turn, loop), 0);
     while (atomic_load(&turn) < NUM_TURNS)
         cohort__loop_park(loop);
     pthread_join(thread, NULL);
-    cohort__loop_destroy(loop);
 }
 
 /* The same with wake alone. What the loop has to see is a variable, as in the scheduler. */
@@ -187,9 +182,8 @@ static void *publish(void *arg)
     return NULL;
 }
 
-TEST(wake_not_lost)
+TEST_LOOP(wake_not_lost)
 {
-    struct cohort__loop *loop = create();
     pthread_t thread;
     CHECK_INT(pthread_create(&thread, NULL, publish, loop), 0);
     while (atomic_load(&seen) < NUM_TURNS) {
@@ -199,7 +193,6 @@ TEST(wake_not_lost)
             atomic_store(&seen, atomic_load(&published));
     }
     pthread_join(thread, NULL);
-    cohort__loop_destroy(loop);
 }
 
 /* A transport: a counter that other threads increment, with a doorbell. */
@@ -330,9 +323,8 @@ TEST(poller_refuses)
 }
 
 /* A poller without a descriptor: the loop never blocks. */
-TEST(poller_without_descriptor)
+TEST_LOOP(poller_without_descriptor)
 {
-    struct cohort__loop *loop = create();
     struct bell bell;
     bell_init(&bell);
     close(bell.poller.fd);
@@ -341,19 +333,16 @@ TEST(poller_without_descriptor)
     cohort__loop_park(loop);
     CHECK_INT(bell.num_armed, 0);
     cohort__loop_remove_poller(loop, &bell.poller);
-    cohort__loop_destroy(loop);
 }
 
-TEST(poll_runs_requests)
+TEST_LOOP(poll_runs_requests)
 {
-    struct cohort__loop *loop = create();
     unsigned count = 0;
     struct counted *counted = counted_create(&count);
     CHECK(!cohort__loop_poll(loop));
     cohort__loop_request(loop, &counted->request);
     CHECK(cohort__loop_poll(loop));
     CHECK_INT(count, 1);
-    cohort__loop_destroy(loop);
 }
 
 /* While it is not armed, its descriptor says nothing. libuv has its turn in some of these polls. */
@@ -379,9 +368,8 @@ static void tick(void *context)
     ++*(unsigned *)context;
 }
 
-TEST(every)
+TEST_LOOP(every)
 {
-    struct cohort__loop *loop = create();
     unsigned ticks = 0;
     CHECK_INT(cohort__loop_every(loop, 1, tick, &ticks), COHORT_OK);
     cohort__loop_run(loop); /* nothing that could keep it running */
@@ -391,14 +379,12 @@ TEST(every)
     CHECK(cohort__clock_now() - start >= 3000000);
     while (ticks < 8)
         cohort__loop_poll(loop);
-    cohort__loop_destroy(loop);
 }
 
 /* If only ticks happen, this is noticed, and ticks become rarer until something else happens. */
-TEST(quiet)
+TEST_LOOP(quiet)
 {
     enum { TICK = 2000000 };
-    struct cohort__loop *loop = create();
     unsigned ticks = 0, count = 0;
     struct counted *counted = counted_create(&count);
     uint64_t start = cohort__clock_now();
@@ -420,7 +406,6 @@ TEST(quiet)
     cohort__loop_request(loop, &counted->request);
     CHECK(cohort__loop_park(loop));
     CHECK_INT(count, 1);
-    cohort__loop_destroy(loop);
 }
 
 static void stop_loop(struct cohort__loop *loop, struct cohort__loop_request *request)
@@ -438,9 +423,8 @@ static void expire_and_stop(struct cohort__timer *timer)
     cohort__loop_stop(COHORT_CONTAINER_OF(timer, struct stopper, timer)->loop);
 }
 
-TEST(run_and_stop)
+TEST_LOOP(run_and_stop)
 {
-    struct cohort__loop *loop = create();
     struct cohort__loop_request request = {.run = stop_loop};
     cohort__loop_run(loop); /* nothing to do, so it returns */
     cohort__loop_stop(loop);
@@ -450,5 +434,4 @@ TEST(run_and_stop)
     cohort__loop_run(loop); /* until the timer */
     cohort__loop_request(loop, &request);
     cohort__loop_run(loop);
-    cohort__loop_destroy(loop);
 }

@@ -39,12 +39,14 @@ static void probe_init(struct probe *probe)
     *probe = (struct probe){.timer.expired = probe_expired};
 }
 
+#define TEST_LOOP(name)                                                                            \
+    TEST_WITH(name, struct cohort__loop *, loop, create(), cohort__loop_destroy(loop))
+
 /* In the order of their deadlines, and never early. */
-TEST(order)
+TEST_LOOP(order)
 {
     enum { NUM = 200 };
     static struct probe probes[NUM];
-    struct cohort__loop *loop = create();
     struct cohort__random random;
     cohort__random_init(&random, 7);
     num_expired = 0;
@@ -62,24 +64,20 @@ TEST(order)
             CHECK(probes[i].timer.deadline >= probes[k].timer.deadline ||
                   probes[i].order < probes[k].order);
     }
-    cohort__loop_destroy(loop);
 }
 
-TEST(past_deadline)
+TEST_LOOP(past_deadline)
 {
-    struct cohort__loop *loop = create();
     struct probe probe;
     probe_init(&probe);
     cohort__loop_timer(loop, &probe.timer, 0);
     while (!probe.expired_at)
         cohort__loop_poll(loop);
-    cohort__loop_destroy(loop);
 }
 
 /* However seldom the loop is polled, a timer that is due expires in the next poll. */
-TEST(seldom_polls)
+TEST_LOOP(seldom_polls)
 {
-    struct cohort__loop *loop = create();
     for (int i = 0; i < 20; i++) {
         struct probe probe;
         probe_init(&probe);
@@ -90,7 +88,6 @@ TEST(seldom_polls)
         cohort__loop_poll(loop);
         CHECK(probe.expired_at != 0);
     }
-    cohort__loop_destroy(loop);
 }
 
 /* Random cancels among timers of all ages. Each timer expires once, and a cancelled one at once. */
@@ -127,9 +124,8 @@ TEST(cancel)
                   probes[i].order < probes[k].order);
 }
 
-TEST(cancel_after_expiry)
+TEST_LOOP(cancel_after_expiry)
 {
-    struct cohort__loop *loop = create();
     struct probe probe;
     probe_init(&probe);
     cohort__loop_timer(loop, &probe.timer, 0);
@@ -137,7 +133,6 @@ TEST(cancel_after_expiry)
         cohort__loop_park(loop);
     cohort__loop_timer_cancel(loop, &probe.timer);
     cohort__loop_poll(loop);
-    cohort__loop_destroy(loop);
 }
 
 /* Another thread starts timers that are just about to expire, and cancels them. Whichever wins the

@@ -195,9 +195,10 @@ static void end(void)
     cohort__registry_home_fini(&home);
 }
 
-TEST(join_and_leave)
+#define TEST_HOME(name) TEST_BETWEEN(name, begin(), end())
+
+TEST_HOME(join_and_leave)
 {
-    begin();
     join("a", 3, 2, 4);
     CHECK_INT(num_notes, 0);
     join("a", 1, 0, 4);
@@ -232,13 +233,11 @@ TEST(join_and_leave)
     CHECK_INT(num_notes, 0);
     join("a", 2, 0, 1);
     check_map(0, 2, 2, 1);
-    end();
 }
 
 /* A name is used again before all sites have left. */
-TEST(reuse)
+TEST_HOME(reuse)
 {
-    begin();
     join("a", 0, 0, 2);
     join("a", 1, 1, 2);
     uint64_t first = notes[0].instance;
@@ -255,12 +254,10 @@ TEST(reuse)
     check_map(3, 1, 2, 2);
     leave("a", 1, 1, first);
     CHECK_INT(num_notes, 0);
-    end();
 }
 
-TEST(duplicate)
+TEST_HOME(duplicate)
 {
-    begin();
     join("a", 0, 0, 2);
     join("a", 4, 0, 2); /* pending */
     CHECK_INT(num_notes, 1);
@@ -275,12 +272,10 @@ TEST(duplicate)
     join_again("a", 0, 0, 2, "the same", instance);
     join("a", 0, 0, 2); /* in the next instance */
     check_refusal(0, 0, 0, COHORT_ERR_DUPLICATE_SITE, "locality 0 has this site already");
-    end();
 }
 
-TEST(mismatch)
+TEST_HOME(mismatch)
 {
-    begin();
     join_again("a", 0, 0, 4, "arity 2", 0);
     join_again("a", 1, 1, 4, "arity 2", 0);
     join_again("a", 2, 2, 4, "arity 3", 0);
@@ -298,7 +293,6 @@ TEST(mismatch)
         join_again("a", site, site, 4, "arity 2", 0);
     CHECK_INT(num_notes, 4);
     check_map(0, 0, 1, 4);
-    end();
 }
 
 static void join_failed(const char *name, uint32_t source, uint32_t site, uint32_t num_sites)
@@ -377,9 +371,8 @@ TEST(other_number)
 }
 
 /* A late site whose number of sites is larger than that of the first one. */
-TEST(late_and_larger)
+TEST_HOME(late_and_larger)
 {
-    begin();
     join_again("a", 0, 0, 2, "num_sites 2", 0);
     join_again("a", 2, 2, 4, "num_sites 4", 0);
     CHECK_INT(num_notes, 2);
@@ -393,7 +386,6 @@ TEST(late_and_larger)
         join("a", site, site, 5);
     CHECK_INT(num_notes, 5);
     check_map(0, 0, 1, 5);
-    end();
 }
 
 static void check_runs(const uint32_t *runs, uint32_t num)
@@ -430,10 +422,9 @@ TEST(runs)
 }
 
 /* Any number of runs is one letter, the same for all localities. */
-TEST(many_runs)
+TEST_HOME(many_runs)
 {
     enum { NUM_SITES = 1001 };
-    begin();
     for (uint32_t site = 0; site < NUM_SITES; site++)
         join("a", 3701 - site % 2, site, NUM_SITES);
     CHECK_INT(num_notes, 2);
@@ -447,7 +438,6 @@ TEST(many_runs)
             }
         CHECK_INT(site, NUM_SITES);
     }
-    end();
 }
 
 /* Sites that lie so that there would be too many runs: two bytes a site. */
@@ -560,9 +550,8 @@ static void withdraw(const char *name, uint32_t source, uint32_t site, uint32_t 
 }
 
 /* A site waits no longer, and the programs of some localities have returned. */
-TEST(withdraw)
+TEST_HOME(withdraw)
 {
-    begin();
     join("a", 1, 1, 4);
     withdraw("b", 1, 1, 0, "0");
     withdraw("a", 2, 1, 0, "0"); /* which has not joined */
@@ -582,15 +571,13 @@ TEST(withdraw)
     join("d", 1, 1, 2);
     withdraw("d", 1, 1, 0, "");
     CHECK(!strstr(notes[0].text, "returned"));
-    end();
 }
 
 /* A program tries again and again, and one site does not come. When it does, it is told of some
  * attempts, and then belongs to the one that waits. */
-TEST(in_vain)
+TEST_HOME(in_vain)
 {
     enum { ATTEMPTS = 100, KEPT = 8 };
-    begin();
     for (int i = 0; i < ATTEMPTS; i++) {
         join("a", 1, 0, 2);
         withdraw("a", 1, 0, 0, "");
@@ -604,7 +591,6 @@ TEST(in_vain)
     join("a", 2, 1, 2);
     CHECK_INT(num_notes, 2);
     check_map(0, 1, 1, 2);
-    end();
 }
 
 /* More sites than there is memory for. All of them are refused; a later creation is as ever. */
@@ -728,9 +714,8 @@ TEST(no_memory)
 }
 
 /* Messages that no correct locality sends change nothing. */
-TEST(bogus)
+TEST_HOME(bogus)
 {
-    begin();
     leave("a", 0, 0, 1);
     join("a", 0, 0, 2);
     leave("a", 0, 0, 0); /* a pending creation has no instance */
@@ -753,7 +738,6 @@ TEST(bogus)
     join("", 0, 0, 1);
     check_map(0, 0, 2, 1);
     cohort__registry_letter_destroy(NULL);
-    end();
 }
 
 static void die(uint32_t rank)
@@ -780,9 +764,8 @@ static void join_in_view(const char *name, uint32_t source, uint32_t site, uint3
 
 /* What is pending is forgotten, and joins of those who have not heard of the death are dropped: all
  * of these end where they wait. */
-TEST(death_ends_pending)
+TEST_HOME(death_ends_pending)
 {
-    begin();
     join("a", 1, 0, 3);
     join("a", 2, 1, 3);
     die(3);
@@ -796,13 +779,11 @@ TEST(death_ends_pending)
     CHECK_INT(num_notes, 2);
     check_map(0, 1, 1, 2);
     check_map(1, 2, 1, 2);
-    end();
 }
 
 /* The joins of the former view failed, so those of the next one must not get that failure. */
-TEST(death_ends_failed)
+TEST_HOME(death_ends_failed)
 {
-    begin();
     join("a", 1, 0, 3);
     join_again("a", 2, 1, 3, "other terms", 0);
     num_notes = 0;
@@ -813,7 +794,6 @@ TEST(death_ends_failed)
     join_in_view("a", 1, 0, 2, 2);
     join_in_view("a", 2, 1, 2, 2);
     check_map(0, 1, 1, 2);
-    end();
 }
 
 /* The dead one's sites have left: the instance ends with the last one that lives, or with its
@@ -1077,9 +1057,8 @@ static void check_revoked(uint32_t index, uint32_t rank, uint64_t instance, uint
 }
 
 /* All are told of the first one. Who comes later is told, too, and so is who is too late. */
-TEST(revoke)
+TEST_HOME(revoke)
 {
-    begin();
     join("a", 1, 0, 2);
     revoke("a", 1, 0, 0, COHORT_OK); /* there is no instance 0 */
     CHECK_INT(num_notes, 1);
@@ -1098,5 +1077,4 @@ TEST(revoke)
     revoke("a", 1, 0, instance, COHORT_OK);
     CHECK_INT(num_notes, 1);
     check_revoked(0, 1, instance, 0);
-    end();
 }

@@ -48,11 +48,12 @@ static unsigned char *alloc(size_t bytes)
     return block;
 }
 
-TEST(block)
+#define TEST_HEAP(name) TEST_BETWEEN(name, begin(LIMIT), end(0))
+
+TEST_HEAP(block)
 {
     uint64_t offset;
     unsigned char byte, local = 0;
-    begin(LIMIT);
     CHECK(!cohort__heap_has(&heap, &local, &offset));
     unsigned char *block = alloc(100);
     CHECK_INT((uintptr_t)block % 64, 0);
@@ -68,22 +69,18 @@ TEST(block)
     CHECK(cohort__heap_free(&heap, block));
     CHECK(!cohort__heap_free(&heap, block));
     CHECK_INT(num_pages(), 1);
-    end(0);
 }
 
-TEST(left_over)
+TEST_HEAP(left_over)
 {
-    begin(LIMIT);
     memset(alloc(3 * PAGE), 1, 3 * PAGE);
     memset(alloc(PAGE), 1, PAGE);
     end(2);
     begin(LIMIT);
-    end(0);
 }
 
-TEST(huge)
+TEST_HEAP(huge)
 {
-    begin(LIMIT);
     unsigned char *small = alloc(1), *large = alloc(COHORT__HEAP_HUGE),
                   *larger = alloc(3 * COHORT__HEAP_HUGE + 1);
     CHECK_INT((uintptr_t)large % COHORT__HEAP_HUGE, 0);
@@ -93,13 +90,11 @@ TEST(huge)
     CHECK(cohort__heap_free(&heap, small));
     CHECK(cohort__heap_free(&heap, larger));
     CHECK(cohort__heap_free(&heap, alloc(LIMIT))); /* all is one again */
-    end(0);
 }
 
-TEST(limit)
+TEST_HEAP(limit)
 {
     void *none = NULL;
-    begin(LIMIT);
     CHECK_INT(cohort__heap_alloc(&heap, &none, LIMIT + 1), COHORT_ERR_NO_MEMORY);
     CHECK_INT(cohort__heap_alloc(&heap, &none, SIZE_MAX), COHORT_ERR_NO_MEMORY);
     CHECK_INT(cohort__heap_alloc(&heap, &none, SIZE_MAX - PAGE), COHORT_ERR_NO_MEMORY);
@@ -107,14 +102,12 @@ TEST(limit)
     CHECK_FAILS(cohort__heap_alloc(&heap, &none, LIMIT), COHORT_ERR_NO_MEMORY, "COHORT_MEMORY_MIB");
     CHECK(!none);
     CHECK(cohort__heap_free(&heap, block));
-    end(0);
 }
 
 /* Whoever uses memory that was given back ends, and reads nothing else. */
-TEST(given_back)
+TEST_HEAP(given_back)
 {
     int status;
-    begin(LIMIT);
     volatile unsigned char *block = alloc(PAGE);
     block[0] = 1;
     CHECK(cohort__heap_free(&heap, (void *)(uintptr_t)block));
@@ -125,7 +118,6 @@ TEST(given_back)
     }
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != 0); /* a sanitizer exits */
-    end(0);
 }
 
 struct block {

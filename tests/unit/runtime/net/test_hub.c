@@ -53,10 +53,12 @@ static uint64_t id_of(const struct cohort__hub *hub)
     return head_of(hub).id;
 }
 
-TEST(create)
+#define TEST_HUB(name)                                                                             \
+    TEST_WITH(name, int, before, num_descriptors(), CHECK_INT(num_descriptors(), before))
+
+TEST_HUB(create)
 {
     struct cohort__hub *none = NULL;
-    int before = num_descriptors();
     CHECK_INT(cohort__hub_create(&none, 0), COHORT_ERR_BAD_PARAMETER);
     CHECK_FAILS(cohort__hub_create(&none, COHORT__HUB_MAX_SLOTS + 1), COHORT_ERR_BAD_PARAMETER,
                 "4097");
@@ -71,7 +73,6 @@ TEST(create)
     cohort__hub_destroy(hub);
     cohort__hub_destroy(other);
     cohort__hub_destroy(NULL);
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* No process can truncate memory that others have mapped, nor make it writable for itself. */
@@ -130,9 +131,8 @@ static void expect_no_hub(uint32_t size)
     CHECK(!none);
 }
 
-TEST(adopt_wrong)
+TEST_HUB(adopt_wrong)
 {
-    int before = num_descriptors();
     put_at(create(4), FIRST);
     expect_no_hub(3); /* of another size; the named descriptors are closed */
     close(FIRST + 4);
@@ -147,13 +147,11 @@ TEST(adopt_wrong)
     uint32_t magic = 0; /* of another version */
     CHECK_INT(pwrite(FIRST, &magic, sizeof magic, 0), sizeof magic);
     expect_no_hub(4);
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* Memory that can be truncated after the check is no hub, however correct it is now. */
-TEST(adopt_unsealed)
+TEST_HUB(adopt_unsealed)
 {
-    int before = num_descriptors();
     struct cohort__hub *hub = create(4);
     struct cohort__shm_head head;
     CHECK_INT(pread(hub->memory, &head, sizeof head, 0), sizeof head);
@@ -164,12 +162,10 @@ TEST(adopt_unsealed)
     CHECK_INT(dup2(memory, FIRST), FIRST);
     close(memory);
     expect_no_hub(4);
-    CHECK_INT(num_descriptors(), before);
 }
 
-TEST(inherit)
+TEST_HUB(inherit)
 {
-    int before = num_descriptors();
     struct cohort__hub *hub = create(2);
     unsetenv(COHORT__HUB_VARIABLE);
     put_at(hub, FIRST);
@@ -182,10 +178,9 @@ TEST(inherit)
     CHECK_INT(hub->doorbells[1], FIRST + 2);
     CHECK(!getenv(COHORT__HUB_VARIABLE));
     cohort__hub_destroy(hub);
-    CHECK_INT(num_descriptors(), before);
 }
 
-TEST(inherit_wrong)
+TEST_HUB(inherit_wrong)
 {
     static const char *const texts[] = {
         "",       "100",          "100 ",          "x 2",
@@ -194,7 +189,6 @@ TEST(inherit_wrong)
         "100,2",  "2147483647 1", "99999999999 1", "100 99999999999",
     };
     struct cohort__hub *none = NULL;
-    int before = num_descriptors();
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         setenv(COHORT__HUB_VARIABLE, texts[i], 1);
         CHECK_FAILS(cohort__hub_inherit(&none), COHORT_ERR_PROTOCOL, COHORT__HUB_VARIABLE);
@@ -203,7 +197,6 @@ TEST(inherit_wrong)
     CHECK_INT(cohort__hub_inherit(&none), COHORT_ERR_PROTOCOL);
     unsetenv(COHORT__HUB_VARIABLE);
     CHECK(!none);
-    CHECK_INT(num_descriptors(), before);
 }
 
 /* Runs RUN in a child process, which has its own limits. */
@@ -273,14 +266,12 @@ TEST(limits)
 }
 
 /* The most slots possible. The size of the memory is what it would be if all of it were used. */
-TEST(large)
+TEST_HUB(large)
 {
     struct rlimit now;
     CHECK_INT(getrlimit(RLIMIT_NOFILE, &now), 0);
     uint32_t size = now.rlim_cur > COHORT__HUB_MAX_SLOTS + 100 ? COHORT__HUB_MAX_SLOTS : 500;
-    int before = num_descriptors();
     struct cohort__hub *hub = create(size);
     CHECK_INT(num_descriptors(), before + 1 + (int)size);
     cohort__hub_destroy(hub);
-    CHECK_INT(num_descriptors(), before);
 }

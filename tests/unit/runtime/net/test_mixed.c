@@ -90,10 +90,11 @@ static void check_pattern(struct station *station, const struct cohort__net_mess
         CHECK(message->data[i] == pattern(i));
 }
 
-TEST(messages)
+#define TEST_OPEN(name) TEST_BETWEEN(name, open_all(), close_all())
+
+TEST_OPEN(messages)
 {
     enum { NUM = 50 };
-    open_all();
     size_t max = stations[0].net->max_message;
     unsigned char *data = malloc(max);
     CHECK(data);
@@ -118,7 +119,6 @@ TEST(messages)
     for (uint32_t i = 0; i < NUM_ENDS; i++)
         turn_all_until(&stations[i].num_messages, NUM * (NUM_ENDS - 1));
     free(data);
-    close_all();
 }
 
 TEST(fetch)
@@ -154,13 +154,12 @@ TEST(fetch)
     close_all();
 }
 
-TEST(unknown)
+TEST_OPEN(unknown)
 {
     char byte = 1;
     struct iovec part = {&byte, 1};
     struct cohort__net_token token = {{0}};
     void *region;
-    open_all();
     struct cohort__net *net = stations[0].net;
     static const uint32_t unknown[] = {0, 5, 1000};
     for (int i = 0; i < 3; i++) {
@@ -178,7 +177,6 @@ TEST(unknown)
     stations[1].peer = &stations[2];
     CHECK_INT(station_send(&stations[1], 2, &byte, 1), COHORT__NET_SENT);
     turn_all_until(&stations[2].num_messages, 1);
-    close_all();
 }
 
 static void expect_bad(const void *address, size_t bytes, const char *why)
@@ -190,9 +188,8 @@ static void expect_bad(const void *address, size_t bytes, const char *why)
               COHORT__NET_DEAD);
 }
 
-TEST(addresses)
+TEST_OPEN(addresses)
 {
-    open_all();
     const struct cohort__net *near = stations[1].net, *far = stations[2].net;
     unsigned char address[sizeof near->address];
     expect_bad("", 0, "mixed");
@@ -209,7 +206,6 @@ TEST(addresses)
     expect_bad(near->address, near->address_bytes, "already");
     CHECK_FAILS(cohort__net_add_peer(stations[0].net, 1, near->address, near->address_bytes),
                 COHORT_ERR_BAD_PARAMETER, "already");
-    close_all();
 }
 
 /* Messages from its near and far peers in turn. */
@@ -230,9 +226,8 @@ static void *send_one(void *arg)
     return NULL;
 }
 
-TEST(sleep)
+TEST_OPEN(sleep)
 {
-    open_all();
     for (unsigned long round = 0; round < 100; round++) {
         struct sender sender = {.from = &stations[1 + round % 2], .number = round + 1};
         while (station_turn(&stations[0]))
@@ -244,7 +239,6 @@ TEST(sleep)
         }
         CHECK_INT(pthread_join(sender.thread, NULL), 0);
     }
-    close_all();
 }
 
 /* A handler of the far half that uses the near half, which no longer exists. */
@@ -288,11 +282,10 @@ TEST(destroy)
 
 /* What was sent to another host leaves with the next progress, after however many that found
  * nothing there. */
-TEST(after_long)
+TEST_OPEN(after_long)
 {
     enum { ROUNDS = 8, NUM = 10, LONG = 300 };
     static const unsigned char byte = 1;
-    open_all();
     struct station *a = &stations[0], *b = &stations[2];
     a->peer = b;
     CHECK_INT(station_send(a, 2, &byte, 1), COHORT__NET_SENT);
@@ -306,5 +299,4 @@ TEST(after_long)
         station_turn(a);
         station_until(b, &b->num_messages, 1 + (round + 1) * NUM);
     }
-    close_all();
 }

@@ -24,14 +24,15 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/net/ofi_ends.h"
 
-TEST(messages)
+static struct station a, b;
+
+#define TEST_PAIR(name) TEST_BETWEEN(name, ofi_pair_open(&a, &b), ofi_pair_close(&a, &b))
+
+TEST_PAIR(messages)
 {
     static unsigned char data[16382];
     static unsigned char got[16384];
     static const size_t sizes[] = {1, 8, 64, 80, 81, 1000, 4096, 9000, 16381, 16382};
-    struct station a;
-    struct station b;
-    ofi_pair_open(&a, &b);
     CHECK_INT(a.net->max_message, sizeof data);
     CHECK_INT(station_send(&a, 1, got, sizeof data + 1), COHORT__NET_DEAD); /* too long */
     b.on_message = ofi_remember;
@@ -47,7 +48,6 @@ TEST(messages)
         CHECK(memcmp(data, got, sizes[i]) == 0);
         cohort__net_release(b.kept);
     }
-    ofi_pair_close(&a, &b);
 }
 
 static void collect(struct station *station, const struct cohort__net_message *message)
@@ -57,13 +57,10 @@ static void collect(struct station *station, const struct cohort__net_message *m
 }
 
 /* Many more are retained than buffers are posted. */
-TEST(retain)
+TEST_PAIR(retain)
 {
     enum { NUM = 500 };
     static struct cohort__net_message *kept[NUM];
-    struct station a;
-    struct station b;
-    ofi_pair_open(&a, &b);
     b.on_message = collect;
     b.data = kept;
     b.keep = true;
@@ -80,7 +77,6 @@ TEST(retain)
         if (i % 3 > 0) /* the others are freed with their end */
             cohort__net_release(kept[i]);
     }
-    ofi_pair_close(&a, &b);
 }
 
 struct batches {
@@ -125,12 +121,9 @@ static void stop_time(struct station *station)
 }
 
 /* Of many messages in one turn only the first ones go alone, and long ones. */
-TEST(batches)
+TEST_PAIR(batches)
 {
-    struct station a;
-    struct station b;
     struct batches batches = {0};
-    ofi_pair_open(&a, &b);
     b.on_message = check_numbered;
     b.data = &batches;
     send_numbered(&a, 0, 100);
@@ -153,7 +146,6 @@ TEST(batches)
     }
     station_until(&a, &b.num_messages, 5000);
     CHECK(batches.num_passing > 2000);
-    ofi_pair_close(&a, &b);
 }
 
 /* What was accepted still goes out when the end is destroyed at once. */
@@ -175,12 +167,9 @@ TEST(batch_at_the_end)
 }
 
 /* The batch of a peer that is removed, or that is the only thing left to do, does no harm. */
-TEST(batch_to_nobody)
+TEST_PAIR(batch_to_nobody)
 {
-    struct station a;
-    struct station b;
     unsigned char byte = 1;
-    ofi_pair_open(&a, &b);
     CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 1);
     for (unsigned i = 0; i < 10; i++) {
@@ -193,7 +182,6 @@ TEST(batch_to_nobody)
     for (int i = 0; i < 100; i++)
         station_turn(&a);
     CHECK(b.num_messages <= 1 + COHORT__OFI_NUM_DIRECT);
-    ofi_pair_close(&a, &b);
 }
 
 /* Sends by STATION that the provider refuses from now on. */
@@ -347,12 +335,9 @@ TEST(batches_hung)
 }
 
 /* A batch that another thread has begun is the only thing left to do: the loop must not sleep. */
-TEST(batch_keeps_awake)
+TEST_PAIR(batch_keeps_awake)
 {
-    struct station a;
-    struct station b;
     unsigned char byte = 1;
-    ofi_pair_open(&a, &b);
     struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
     const struct cohort__poller *poller = &a.net->poller;
     CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
@@ -366,7 +351,6 @@ TEST(batch_keeps_awake)
     CHECK(ofi->num_batches == 1 && cohort__list_is_empty(&ofi->sending));
     CHECK(!poller->arm(poller->context));
     station_until(&a, &b.num_messages, 2);
-    ofi_pair_close(&a, &b);
 }
 
 /* The sender is much faster than the receiver, and there is no flow control. Nothing is lost or
@@ -453,13 +437,10 @@ TEST(stopped_peer)
     cohort__net_destroy(a.net);
 }
 
-TEST(remove)
+TEST_PAIR(remove)
 {
-    struct station a;
-    struct station b;
     unsigned char byte = 1;
     struct iovec part = {&byte, 1};
-    ofi_pair_open(&a, &b);
     CHECK_INT(cohort__net_send(a.net, 7, &part, 1), COHORT__NET_DEAD);
     CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 1);
@@ -472,7 +453,6 @@ TEST(remove)
     ofi_end_know(&a, 1, &b); /* the number may be used again */
     CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 2);
-    ofi_pair_close(&a, &b);
 }
 
 /* Both ends connect to each other at the same time. */
@@ -825,14 +805,11 @@ static void check_rest(struct station *station)
 
 /* Strangers that say nothing take no descriptor. Those that say too little, or that leave, lose
  * their descriptors. After that the end is idle again, and its peer can still reach it. */
-TEST(strangers)
+TEST_PAIR(strangers)
 {
     enum { NUM = 20 };
     int silent[NUM];
     int brief[NUM];
-    struct station a;
-    struct station b;
-    ofi_pair_open(&a, &b);
     CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 1);
     unsigned before = count_descriptors();
@@ -855,15 +832,11 @@ TEST(strangers)
     check_rest(&b);
     CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 2);
-    ofi_pair_close(&a, &b);
 }
 
 /* What ofi_rxm reports when a stranger has sent this to it: a send ends a second time. */
-TEST(ended_twice)
+TEST_PAIR(ended_twice)
 {
-    struct station a;
-    struct station b;
-    ofi_pair_open(&a, &b);
     struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
     CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 1);
@@ -878,7 +851,6 @@ TEST(ended_twice)
         station_until(&a, &b.num_messages, i);
     }
     CHECK_INT(a.num_unreachable[1], 0);
-    ofi_pair_close(&a, &b);
 }
 
 static ssize_t (*real_read)(struct fid_cq *cq, void *entries, size_t num);
@@ -895,13 +867,10 @@ static ssize_t read_too_much(struct fid_cq *cq, void *buffer, size_t num)
 }
 
 /* The length that the provider tells is compared with the buffer's before anything is read. */
-TEST(length)
+TEST_PAIR(length)
 {
-    struct station a;
-    struct station b;
     struct fi_ops_cq operations;
     unsigned char data[200];
-    ofi_pair_open(&a, &b);
     struct fid_cq *cq = ((struct cohort__ofi *)b.net)->cq;
     struct fi_ops_cq *real = cq->ops;
     real_read = real->read;
@@ -919,7 +888,6 @@ TEST(length)
     CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 2);
     CHECK_INT(b.num_broken, 1);
-    ofi_pair_close(&a, &b);
 }
 
 static void send_raw(struct station *station, const void *data, size_t bytes)
@@ -1083,17 +1051,13 @@ TEST(hello_failed)
 }
 
 /* Who has answered is there, however many answers to it fail: it asks again. */
-TEST(answers_failed)
+TEST_PAIR(answers_failed)
 {
-    struct station a;
-    struct station b;
-    ofi_pair_open(&a, &b);
     fail_hellos(&a, ANSWERS, 5);
     send_until_over(&a, &b, false);
     send_until_over(&a, &b, true);
     CHECK_INT(failing.left, 0);
     CHECK(a.num_messages == 1 && b.num_messages == 1);
-    ofi_pair_close(&a, &b);
 }
 
 /* Connects to a peer that is blocked, from an end that blocks. Neither end spins, and neither is
@@ -1137,18 +1101,14 @@ static void *send_many(void *arg)
     return NULL;
 }
 
-TEST(threads)
+TEST_PAIR(threads)
 {
-    struct station a;
-    struct station b;
     pthread_t threads[2];
-    ofi_pair_open(&a, &b);
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, send_many, &a), 0);
     station_until(&a, &b.num_messages, 2 * NUM_EACH);
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_join(threads[i], NULL), 0);
-    ofi_pair_close(&a, &b);
 }
 
 static void *send_once(void *arg)
@@ -1160,11 +1120,8 @@ static void *send_once(void *arg)
 }
 
 /* The sender is on one thread and the loop is blocked on another, as with several workers. */
-TEST(threads_blocked)
+TEST_PAIR(threads_blocked)
 {
-    struct station a;
-    struct station b;
-    ofi_pair_open(&a, &b);
     a.peer = NULL;
     ofi_end_know(&b, 1, &a);
     for (unsigned long i = 0; i < 50; i++) {
@@ -1177,7 +1134,6 @@ TEST(threads_blocked)
         }
         CHECK_INT(pthread_join(thread, NULL), 0);
     }
-    ofi_pair_close(&a, &b);
 }
 
 /* What is sent just before the end is destroyed still arrives. */

@@ -71,12 +71,14 @@ static bool get(struct cohort__ring_reader *reader, uint32_t number, size_t byte
     return true;
 }
 
+static struct ends ends;
+
+#define TEST_RING(name) TEST_BETWEEN(name, open_ring(&ends), close_ring(&ends))
+
 /* Every size, wrapping around several times, so from all positions. */
-TEST(sizes)
+TEST_RING(sizes)
 {
-    struct ends ends;
     uint32_t number = 0;
-    open_ring(&ends);
     size_t max = cohort__ring_max_data(BYTES);
     CHECK(max > BYTES / 2 - 200 && max < BYTES / 2);
     CHECK(cohort__ring_is_empty(&ends.reader));
@@ -86,14 +88,11 @@ TEST(sizes)
         CHECK(get(&ends.reader, number, bytes));
         CHECK(!get(&ends.reader, number, bytes));
     }
-    close_ring(&ends);
 }
 
 /* The largest record fits into an empty ring, wherever that ring begins. */
-TEST(largest)
+TEST_RING(largest)
 {
-    struct ends ends;
-    open_ring(&ends);
     uint32_t number = 0;
     for (uint32_t at = 0; at < LINES; at++) {
         cohort__ring_clear(ends.memory);
@@ -107,13 +106,10 @@ TEST(largest)
         CHECK(put(&ends.writer, ++number, cohort__ring_max_data(BYTES)));
         CHECK(get(&ends.reader, number, cohort__ring_max_data(BYTES)));
     }
-    close_ring(&ends);
 }
 
-TEST(full)
+TEST_RING(full)
 {
-    struct ends ends;
-    open_ring(&ends);
     for (uint32_t round = 0; round < 500; round++) {
         size_t bytes = 1 + round % 900;
         uint32_t num = 0;
@@ -133,16 +129,13 @@ TEST(full)
         CHECK(!cohort__ring_writer_waits(&ends.reader));
         CHECK(cohort__ring_is_empty(&ends.reader));
     }
-    close_ring(&ends);
 }
 
 /* If a writer dies before it publishes, it leaves no record. This is also true if it has already
  * marked the end of the ring as skipped. */
-TEST(unpublished)
+TEST_RING(unpublished)
 {
-    struct ends ends;
     bool is_broken = false;
-    open_ring(&ends);
     for (uint32_t at = 0; at < LINES; at++) {
         cohort__ring_clear(ends.memory);
         cohort__ring_writer_init(&ends.writer, ends.memory, BYTES);
@@ -160,7 +153,6 @@ TEST(unpublished)
         CHECK(!cohort__ring_next(&ends.reader, &is_broken));
         CHECK(!is_broken);
     }
-    close_ring(&ends);
 }
 
 static void expect_broken(struct ends *ends, uint32_t lines, uint32_t bytes)
@@ -179,15 +171,12 @@ static void expect_broken(struct ends *ends, uint32_t lines, uint32_t bytes)
     CHECK(is_broken);
 }
 
-TEST(broken)
+TEST_RING(broken)
 {
-    struct ends ends;
-    open_ring(&ends);
     expect_broken(&ends, LINES, 10);      /* one line beyond the end */
     expect_broken(&ends, UINT32_MAX, 10); /* many lines beyond the end */
     expect_broken(&ends, 1, COHORT__RING_LINE - sizeof(struct cohort__ring_record) + 1);
     expect_broken(&ends, 3, UINT32_MAX);
-    close_ring(&ends);
 }
 
 /* Two threads. The sizes are computed from a seed, so that both know them. */
@@ -219,12 +208,10 @@ static void *write_all(void *arg)
     return NULL;
 }
 
-TEST(threads)
+TEST_RING(threads)
 {
-    struct ends ends;
     struct cohort__random random;
     pthread_t thread;
-    open_ring(&ends);
     cohort__random_init(&random, 42);
     CHECK_INT(pthread_create(&thread, NULL, write_all, &ends), 0);
     for (uint32_t number = 0; number < NUM_RECORDS; number++) {
@@ -238,5 +225,4 @@ TEST(threads)
     }
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK(cohort__ring_is_empty(&ends.reader));
-    close_ring(&ends);
 }

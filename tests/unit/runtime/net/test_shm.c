@@ -28,10 +28,12 @@ static void check_size(struct station *station, const struct cohort__net_message
     ++*next;
 }
 
-TEST(sizes)
+#define TEST_THREE(name) TEST_BETWEEN(name, shm_ends_open(3, COHORT__SHM_STREAM), shm_ends_close())
+#define TEST_TWO(name) TEST_BETWEEN(name, shm_ends_open(2, COHORT__SHM_STREAM), shm_ends_close())
+
+TEST_TWO(sizes)
 {
     size_t next = 0;
-    shm_ends_open(2, COHORT__SHM_STREAM);
     size_t max = shm_stations[0].net->max_message;
     unsigned char *data = shm_ends_block(max);
     shm_stations[1].on_message = check_size;
@@ -42,7 +44,6 @@ TEST(sizes)
     station_until(&shm_stations[0], &shm_stations[1].num_messages, max + 1);
     CHECK_INT(next, max + 1);
     free(data);
-    shm_ends_close();
 }
 
 /* Each message has its sender and its number. Messages from one sender arrive in order. */
@@ -94,9 +95,8 @@ TEST(five)
     shm_ends_close();
 }
 
-TEST(again)
+TEST_THREE(again)
 {
-    shm_ends_open(3, COHORT__SHM_STREAM);
     for (size_t bytes = 0; bytes <= COHORT__SHM_MAX_MESSAGE; bytes += 520) {
         unsigned before = shm_stations[0].num_writable[1];
         unsigned long received = shm_stations[1].num_messages;
@@ -111,7 +111,6 @@ TEST(again)
         CHECK_INT(shm_stations[1].num_messages, (long long)(received + num));
     }
     CHECK_INT(shm_stations[0].num_writable[2], 0);
-    shm_ends_close();
 }
 
 enum { NUM_ROUNDS = 20000 };
@@ -136,25 +135,22 @@ static void *ping_pong(void *arg)
     return NULL;
 }
 
-TEST(ping_pong)
+TEST_TWO(ping_pong)
 {
     pthread_t thread;
-    shm_ends_open(2, COHORT__SHM_STREAM);
     CHECK_INT(pthread_create(&thread, NULL, ping_pong, &shm_stations[1]), 0);
     ping_pong(&shm_stations[0]);
     CHECK_INT(pthread_join(thread, NULL), 0);
-    shm_ends_close();
 }
 
 /* Sleeping ------------------------------------------------------------------------------------ */
 
 /* One thread sleeps while another finds the ring full. The end that reads the ring wakes the first
  * thread. */
-TEST(again_asleep)
+TEST_TWO(again_asleep)
 {
     struct shm_sleeper sleeper = {.station = &shm_stations[0]};
     pthread_t thread;
-    shm_ends_open(2, COHORT__SHM_STREAM);
     CHECK_INT(pthread_create(&thread, NULL, shm_ends_sleep_and_turn, &sleeper), 0);
     for (unsigned round = 1; round <= 200; round++) {
         shm_ends_wait_until_asleep(0);
@@ -169,14 +165,12 @@ TEST(again_asleep)
     atomic_store(&sleeper.is_done, true);
     cohort__net_remove_peer(shm_stations[0].net, 1); /* also wakes it */
     CHECK_INT(pthread_join(thread, NULL), 0);
-    shm_ends_close();
 }
 
 /* A writer's request for room is seen only when everything has been read. Its two stores may arrive
  * late, so the test makes them by hand. */
-TEST(room_seen_late)
+TEST_TWO(room_seen_late)
 {
-    shm_ends_open(2, COHORT__SHM_STREAM);
     shm_ends_fill(0, 1, 4000);
     shm_ends_settle();
     struct cohort__shm *writer = shm_ends_shm(0);
@@ -187,16 +181,14 @@ TEST(room_seen_late)
     CHECK_INT(poll(&entry, 1, 0), 1);
     CHECK_INT(atomic_load(&writer->own->sleeping), 0);
     cohort__shm_disarm(writer);
-    shm_ends_close();
 }
 
 /* Peers ---------------------------------------------------------------------------------------- */
 
-TEST(remove)
+TEST_THREE(remove)
 {
     char byte = 1;
     struct iovec part = {&byte, 1};
-    shm_ends_open(3, COHORT__SHM_STREAM);
     CHECK_INT(cohort__net_send(shm_stations[0].net, 7, &part, 1), COHORT__NET_DEAD);
     CHECK_INT(cohort__net_send(shm_stations[0].net, 0, &part, 1), COHORT__NET_DEAD);
     CHECK_INT(cohort__net_send(shm_stations[1].net, 0, &part, 1), COHORT__NET_SENT);
@@ -216,7 +208,6 @@ TEST(remove)
     CHECK_INT(station_send(&shm_stations[0], 2, &byte, 1), COHORT__NET_SENT);
     shm_ends_settle();
     CHECK_INT(shm_stations[2].num_messages, 1);
-    shm_ends_close();
 }
 
 static void expect_bad(const void *address, size_t bytes, const char *why)
@@ -226,9 +217,8 @@ static void expect_bad(const void *address, size_t bytes, const char *why)
     CHECK_CONTAINS(cohort_error_message(), why);
 }
 
-TEST(addresses)
+TEST_TWO(addresses)
 {
-    shm_ends_open(2, COHORT__SHM_STREAM);
     struct cohort__hub *first = shm_hub;
     const struct cohort__net *net = shm_stations[0].net;
     unsigned char address[sizeof net->address];
@@ -260,7 +250,6 @@ TEST(addresses)
     cohort__net_destroy(shm_stations[2].net);
     cohort__hub_destroy(shm_hub);
     shm_hub = first;
-    shm_ends_close();
 }
 
 /* An end that is called by a slot that it does not know yet gets the message when that peer is
@@ -287,11 +276,10 @@ TEST(early_call)
 }
 
 /* Nothing of the previous owners of the slots is visible. */
-TEST(epochs)
+TEST_TWO(epochs)
 {
     static unsigned char source[MIB], target[MIB];
     void *region;
-    shm_ends_open(2, COHORT__SHM_STREAM);
     for (unsigned epoch = 0; epoch < 20; epoch++) {
         shm_ends_settle();
         for (uint32_t i = 0; i < 2; i++) {
@@ -323,7 +311,6 @@ TEST(epochs)
         shm_ends_close_on_hub();
         shm_ends_open_again(2, COHORT__SHM_STREAM);
     }
-    shm_ends_close();
 }
 
 static void write_garbage(unsigned kind, const void *data, size_t bytes, uint32_t lines)
@@ -468,11 +455,10 @@ static void *expose_many(void *arg)
 
 /* A peer calls after it was removed, without any message sent to it before. The call has no effect,
  * and progress does not keep looking for it. */
-TEST(removed_calls)
+TEST_THREE(removed_calls)
 {
     char byte = 1;
     struct iovec part = {&byte, 1};
-    shm_ends_open(3, COHORT__SHM_STREAM);
     cohort__net_remove_peer(shm_stations[0].net, 1);
     CHECK_INT(cohort__net_send(shm_stations[0].net, 1, &part, 1), COHORT__NET_DEAD);
     CHECK_INT(cohort__net_send(shm_stations[1].net, 0, &part, 1), COHORT__NET_SENT);
@@ -483,7 +469,6 @@ TEST(removed_calls)
     CHECK(!shm_ends_shm(0)->by_slot[2]); /* no entry is made for a slot that was not called */
     CHECK_INT(cohort__net_send(shm_stations[2].net, 0, &part, 1), COHORT__NET_SENT);
     station_until(&shm_stations[0], &shm_stations[0].num_messages, 1);
-    shm_ends_close();
 }
 
 /* Several threads send from one end, which a sleeper drives. Meanwhile blocks are exposed, fetched

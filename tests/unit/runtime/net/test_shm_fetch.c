@@ -91,12 +91,13 @@ TEST(fetch_lent)
     fetch_all_sizes(COHORT__SHM_DIRECT, true);
 }
 
+#define TEST_TWO(name) TEST_BETWEEN(name, shm_ends_open(2, COHORT__SHM_STREAM), shm_ends_close())
+
 /* Who only reads a heap can't write there; both mappings grow on their own. */
-TEST(heap_windows)
+TEST_TWO(heap_windows)
 {
     enum { FAR = 300 * MIB };
     void *memory;
-    shm_ends_open(2, COHORT__SHM_STREAM);
     struct cohort__net *owner = &shm_ends_shm(0)->net, *other = &shm_ends_shm(1)->net;
     const uint32_t slot = cohort__shm_own_slot(owner);
     CHECK_INT(cohort__heap_alloc(cohort__shm_heap(owner), &memory, MIB), COHORT_OK);
@@ -120,7 +121,6 @@ TEST(heap_windows)
     CHECK(!cohort__shm_heap_write(other, slot, UINT64_MAX, 1));
     CHECK_CONTAINS(cohort_error_message(), "there can't be 1 bytes");
     CHECK(cohort__heap_free(cohort__shm_heap(owner), memory));
-    shm_ends_close();
 }
 
 static void expect_refused(struct cohort__net_token *token, size_t offset, size_t bytes)
@@ -134,11 +134,10 @@ static void expect_refused(struct cohort__net_token *token, size_t offset, size_
     CHECK_INT(shm_stations[1].fetch_status, COHORT_ERR_PROTOCOL);
 }
 
-TEST(fetch_outside)
+TEST_TWO(fetch_outside)
 {
     unsigned char source[1000] = {0}, target[2];
     void *region, *other;
-    shm_ends_open(2, COHORT__SHM_STREAM);
     CHECK_INT(cohort__net_expose(shm_stations[0].net, 1, source, 0, &region,
                                  &(struct cohort__net_token){0}),
               COHORT_ERR_BAD_PARAMETER);
@@ -162,15 +161,13 @@ TEST(fetch_outside)
     shm_ends_settle();
     CHECK_INT(shm_stations[1].num_failed, (long long)failed);
     CHECK_INT(shm_stations[1].num_unreachable[0] + shm_stations[0].num_unreachable[1], 0);
-    shm_ends_close();
 }
 
 /* A wrong fetch is reported even while the ring is full. */
-TEST(fetch_wrong_when_full)
+TEST_TWO(fetch_wrong_when_full)
 {
     unsigned char source[100] = {0}, target[100];
     void *region;
-    shm_ends_open(2, COHORT__SHM_STREAM);
     struct cohort__net_token token = shm_ends_expose(0, source, sizeof source, &region);
     shm_ends_fill(1, 0, 40);
     for (int i = 0; i < 3; i++)
@@ -183,7 +180,6 @@ TEST(fetch_wrong_when_full)
     shm_ends_settle();
     CHECK_INT(shm_stations[1].num_fetched, 4);
     CHECK_INT(shm_stations[1].num_failed, 1);
-    shm_ends_close();
 }
 
 /* The block may be freed as soon as it is withdrawn, here after TURNS turns of its owner. */

@@ -58,9 +58,10 @@ static uint64_t word_of(const struct cohort__block_name *name)
     return *(_Atomic uint64_t *)(void *)(atomic_load(&heap.base) + name->word);
 }
 
-TEST(parts)
+#define TEST_BLOCKS(name) TEST_BETWEEN(name, begin(LIMIT), end())
+
+TEST_BLOCKS(parts)
 {
-    begin(LIMIT);
     unsigned char *block = alloc(BYTES), *other = alloc(100);
     struct cohort__block_name name = share(block, BYTES), part = share(block + 100, 28);
     CHECK(name.id && part.id == name.id && part.word == name.word);
@@ -80,15 +81,13 @@ TEST(parts)
     CHECK(!cohort__blocks_find(&blocks, 0, 0, 0));
     give_back(block);
     give_back(other);
-    end();
 }
 
 /* Only what is within one block. */
-TEST(not_of_a_block)
+TEST_BLOCKS(not_of_a_block)
 {
     struct cohort__block_name name = {.id = 77};
     unsigned char local[8];
-    begin(LIMIT);
     unsigned char *block = alloc(100);
     CHECK(!cohort__blocks_share(&blocks, &heap, local, 1, &name));
     CHECK(!cohort__blocks_share(&blocks, &heap, NULL, 0, &name));
@@ -101,13 +100,11 @@ TEST(not_of_a_block)
     give_back(block);
     CHECK(!cohort__blocks_share(&blocks, &heap, block, 1, &name));
     CHECK(!cohort__blocks_remove(&blocks, block));
-    end();
 }
 
 /* The next block at the same place is another one. */
-TEST(given_back)
+TEST_BLOCKS(given_back)
 {
-    begin(LIMIT);
     unsigned char *block = alloc(BYTES);
     struct cohort__block_name name = share(block, BYTES);
     give_back(block);
@@ -119,7 +116,6 @@ TEST(given_back)
     CHECK(word_of(&name) != name.id);
     CHECK(!cohort__blocks_find(&blocks, name.id, 0, 1));
     give_back(block);
-    end();
 }
 
 /* In ordinary memory, only its owner knows a block. So where there is no room for words, and when
@@ -143,10 +139,9 @@ TEST(without_words)
     end();
 }
 
-TEST(many)
+TEST_BLOCKS(many)
 {
     enum { MANY = COHORT__BLOCKS_NUM_WORDS + 1 };
-    begin(LIMIT);
     /* Blocks need not have memory of their own for that. */
     unsigned char *block = alloc(MANY);
     CHECK(cohort__blocks_remove(&blocks, block));
@@ -166,17 +161,14 @@ TEST(many)
     for (int i = 0; i < MANY; i++)
         CHECK(cohort__blocks_remove(&blocks, block + i));
     CHECK(cohort__heap_free(&heap, block));
-    end();
 }
 
 /* Blocks that are left when all ends. */
-TEST(left)
+TEST_BLOCKS(left)
 {
-    begin(LIMIT);
     unsigned char *block = alloc(BYTES);
     share(block, 1);
     cohort__blocks_close(&blocks);
     give_back(block);
     CHECK(cohort__blocks_add(&blocks, &memory, sizeof(memory)));
-    end();
 }

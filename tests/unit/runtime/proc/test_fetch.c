@@ -63,10 +63,11 @@ static void check_declined(size_t index, bool declined)
     CHECK_INT(fake.sent[index].envelope.tag, declined);
 }
 
-TEST(pieces)
+#define TEST_FAKE(name) TEST_BETWEEN(name, fake_net_open(&fake, 0), fake_net_close(&fake))
+
+TEST_FAKE(pieces)
 {
     struct parcel parcel;
-    fake_net_open(&fake, 0);
     begin(&parcel, 1, 77, 6 * FAKE_MAX_FETCH + 1);
     CHECK_INT(fake.num_fetches, 4); /* no more at once */
     for (size_t i = 0; i < 7; i++) {
@@ -81,13 +82,11 @@ TEST(pieces)
     CHECK_INT(fake.num_sent, 1);
     check_told(0, 1, 77);
     check_declined(0, false);
-    fake_net_close(&fake);
 }
 
-TEST(again)
+TEST_FAKE(again)
 {
     struct parcel first, second;
-    fake_net_open(&fake, 0);
     fake.accepts = 1;
     begin(&first, 1, 1, 3 * FAKE_MAX_FETCH);
     begin(&second, 1, 2, 1);
@@ -104,13 +103,11 @@ TEST(again)
     check_done(&second, COHORT_OK, "");
     fake_net_writable(&fake, 1);
     CHECK_INT(fake.num_fetches, 4);
-    fake_net_close(&fake);
 }
 
-TEST(failed_piece)
+TEST_FAKE(failed_piece)
 {
     struct parcel parcel;
-    fake_net_open(&fake, 0);
     begin(&parcel, 1, 5, 9 * FAKE_MAX_FETCH);
     cohort_fail(COHORT_ERR_NETWORK, "something else");
     fake_net_fetched(&fake, 2, COHORT_ERR_NETWORK);
@@ -122,13 +119,11 @@ TEST(failed_piece)
     CHECK_INT(fake.num_fetches, 4);
     check_told(0, 1, 5);
     check_declined(0, true);
-    fake_net_close(&fake);
 }
 
-TEST(stop)
+TEST_FAKE(stop)
 {
     struct parcel parcel;
-    fake_net_open(&fake, 0);
     begin(&parcel, 1, 5, 9 * FAKE_MAX_FETCH); /* stopped in the middle */
     fake_net_fetched(&fake, 0, COHORT_OK);
     cohort__fetch_stop(&parcel.fetch);
@@ -160,13 +155,11 @@ TEST(stop)
     CHECK_INT(fake.num_fetches, 7);
     cohort__fetch_decline(fake.process, 2, 8);
     check_told(3, 2, 8);
-    fake_net_close(&fake);
 }
 
-TEST(death)
+TEST_FAKE(death)
 {
     struct parcel flying, waiting, other, late;
-    fake_net_open(&fake, 0);
     begin(&flying, 1, 1, 5 * FAKE_MAX_FETCH);
     fake.accepts = 0;
     begin(&waiting, 1, 2, 1);
@@ -187,15 +180,13 @@ TEST(death)
     fake_net_writable(&fake, 2);
     fake_net_fetched(&fake, 4, COHORT_OK);
     check_done(&other, COHORT_OK, "");
-    fake_net_close(&fake);
 }
 
 /* The only missing pieces are those that may already have been written to memory. They may still
  * succeed. */
-TEST(death_at_the_end)
+TEST_FAKE(death_at_the_end)
 {
     struct parcel whole, broken;
-    fake_net_open(&fake, 0);
     begin(&whole, 1, 1, 2 * FAKE_MAX_FETCH);
     begin(&broken, 1, 2, 2 * FAKE_MAX_FETCH);
     cohort__process_peer_lost(fake.process, 1, "exited with status 0");
@@ -205,14 +196,12 @@ TEST(death_at_the_end)
     fake_net_fetched(&fake, 3, COHORT_OK);
     check_done(&whole, COHORT_OK, "");
     check_done(&broken, COHORT_ERR_PEER_DIED, "locality 1 exited with status 0");
-    fake_net_close(&fake);
 }
 
 /* The transport finds the death itself. */
-TEST(transport_says_dead)
+TEST_FAKE(transport_says_dead)
 {
     struct parcel parcel;
-    fake_net_open(&fake, 0);
     fake.accepts = 2;
     fake.otherwise = COHORT__NET_DEAD;
     cohort_fail(COHORT_ERR_NETWORK, "something else");
@@ -232,14 +221,12 @@ TEST(transport_says_dead)
     cohort_fail(COHORT_ERR_NETWORK, "something else");
     begin(&parcel, 1, 2, 1);
     check_done(&parcel, COHORT_ERR_PEER_DIED, "locality 1 can't be reached");
-    fake_net_close(&fake);
 }
 
 /* The handler of the first fetch's end stops the others, as a failing operation does. */
-TEST(stop_when_another_ends)
+TEST_FAKE(stop_when_another_ends)
 {
     struct parcel parcels[3];
-    fake_net_open(&fake, 0);
     fake.accepts = 0;
     for (size_t i = 0; i < 3; i++)
         begin(&parcels[i], 1, i, FAKE_MAX_FETCH);
@@ -248,13 +235,11 @@ TEST(stop_when_another_ends)
     cohort__process_peer_lost(fake.process, 1, "was killed");
     for (size_t i = 0; i < 3; i++)
         check_done(&parcels[i], COHORT_ERR_PEER_DIED, "locality 1 was killed");
-    fake_net_close(&fake);
 }
 
-TEST(stop_of_the_job)
+TEST_FAKE(stop_of_the_job)
 {
     struct parcel waiting, flying;
-    fake_net_open(&fake, 0);
     fake.accepts = 4;
     begin(&flying, 1, 1, 9 * FAKE_MAX_FETCH);
     begin(&waiting, 1, 2, 1);
@@ -263,7 +248,6 @@ TEST(stop_of_the_job)
     for (size_t i = 0; i < 4; i++) /* as the transport does when it is destroyed */
         fake_net_fetched(&fake, i, COHORT_ERR_CANCELLED);
     check_done(&flying, COHORT_ERR_CANCELLED, "");
-    fake_net_close(&fake);
 }
 
 /* Announcing, fetching, and the end of both, between two localities ---------------------------- */

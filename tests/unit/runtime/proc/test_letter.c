@@ -115,12 +115,12 @@ TEST(cut)
     end();
 }
 
-TEST(whole)
+#define TEST_LETTER(name) TEST_BETWEEN(name, begin(), end())
+
+TEST_LETTER(whole)
 {
-    begin();
     deliver(1, 0, letter.bytes, 0, letter.bytes);
     CHECK_INT(num_done, 1);
-    end();
 }
 
 /* Pieces arrive in any order, mixed with those of another letter and of another locality. */
@@ -163,10 +163,9 @@ static void deliver_text(uint64_t number, const struct cohort__packer *text)
 }
 
 /* Whole letters wait for those before them. Those of another locality do not. */
-TEST(order)
+TEST_LETTER(order)
 {
     struct cohort__packer refusal = {0};
-    begin();
     cohort__pack_map(&refusal, 5);
     cohort__pack_field_unsigned(&refusal, "type", COHORT__REGISTRY_REFUSE);
     cohort__pack_field_bytes(&refusal, "name", join.name, strlen(join.name));
@@ -189,7 +188,6 @@ TEST(order)
     CHECK_INT(num_done, 2);
     CHECK_INT(last_status, COHORT_ERR_MISMATCH);
     cohort__packer_fini(&refusal);
-    end();
 }
 
 /* The home here. Locality 1 has joined two names, and site 0 of each is here. */
@@ -243,9 +241,8 @@ static void deliver_join(uint64_t number, const char *name)
 
 /* A locality is told of the instances of a home in the order in which they were made, though the
  * second one is made while the first one is being told. */
-TEST(order_of_home)
+TEST_LETTER(order_of_home)
 {
-    begin();
     deliver_join(0, own_names[0]);
     deliver_join(1, own_names[1]);
     CHECK_INT(fake.num_sent, 0);
@@ -257,7 +254,6 @@ TEST(order_of_home)
         CHECK(memmem(fake.sent[i].payload, sizeof(fake.sent[i].payload), own_names[i], 11));
     }
     CHECK(fake.sent[0].envelope.handle < fake.sent[1].envelope.handle);
-    end();
 }
 
 /* A malformed letter is lost. It may be the one that the join waits for, so the join ends with the
@@ -297,12 +293,10 @@ TEST(malformed)
     }
 }
 
-TEST(too_long)
+TEST_LETTER(too_long)
 {
-    begin();
     cohort__letter_send(fake.process, 1, letter.data, (size_t)COHORT__LETTER_BYTES_MAX + 1);
     CHECK_INT(fake.num_sent, 0);
     CHECK(cohort__process_check_dead(fake.process, 1));
     CHECK_CONTAINS(cohort_error_message(), "locality 1 can't be told: a letter of 268435457 bytes");
-    end();
 }

@@ -48,9 +48,10 @@ static void deliver_drained(uint32_t drained)
                      NULL, 0);
 }
 
-TEST(unconfirmed)
+#define TEST_LOSSY(name) TEST_BETWEEN(name, open_lossy(), fake_net_close(&fake))
+
+TEST_LOSSY(unconfirmed)
 {
-    open_lossy();
     uint64_t now = cohort__clock_now();
     CHECK_INT(tick_for(now, 10), 0); /* nothing was sent */
     send_byte();
@@ -62,34 +63,29 @@ TEST(unconfirmed)
     CHECK_INT(tick_for(now + 12 * second, 3), 1);
     deliver_drained(1);
     CHECK_INT(tick_for(now + 15 * second, 500), 0); /* all is confirmed */
-    fake_net_close(&fake);
 }
 
 /* The probe may be lost, too. But a peer that is stopped for an hour does not get too many probes.
  */
-TEST(repeated)
+TEST_LOSSY(repeated)
 {
-    open_lossy();
     uint64_t now = cohort__clock_now();
     send_byte();
     CHECK_INT(tick_for(now, 2), 1);
     CHECK_INT(tick_for(now + 2 * second, 62), 5); /* after 2, 4, 8, 16 and 32 s */
     size_t num = tick_for(now + 64 * second, 3600);
     CHECK(num >= 3600 / 65 && num <= 3600 / 63);
-    fake_net_close(&fake);
 }
 
 /* Regular messages serve as probes. */
-TEST(busy)
+TEST_LOSSY(busy)
 {
-    open_lossy();
     uint64_t now = cohort__clock_now();
     for (unsigned i = 0; i < 40; i++) {
         send_byte();
         cohort__process_tick(fake.process, now + i * (second / 2));
     }
     CHECK_INT(fake.num_sent, 40);
-    fake_net_close(&fake);
 }
 
 TEST(memory_loses_nothing)
@@ -101,10 +97,9 @@ TEST(memory_loses_nothing)
 }
 
 /* If the transport has no room, the probe is sent again later. If the peer is dead, it is not. */
-TEST(refused)
+TEST_LOSSY(refused)
 {
     struct cohort__death death;
-    open_lossy();
     uint64_t now = cohort__clock_now();
     send_byte();
     fake.accepts = 0;
@@ -115,7 +110,6 @@ TEST(refused)
     CHECK(!cohort__process_death_of(fake.process, 1, &death));
     CHECK_INT(tick_for(now + 4 * second, 100), 0);
     CHECK(cohort__process_death_of(fake.process, 1, &death));
-    fake_net_close(&fake);
 }
 
 static void deliver_question(uint32_t number)
@@ -132,9 +126,8 @@ static void deliver_question(uint32_t number)
 }
 
 /* Each probe is answered, even if little or nothing was drained. The answer is numbered, too. */
-TEST(answered)
+TEST_LOSSY(answered)
 {
-    open_lossy();
     fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_DATA}, "x", 1);
     CHECK_INT(fake.num_sent, 0);
     for (uint32_t i = 0; i < 2; i++) {
@@ -153,13 +146,11 @@ TEST(answered)
     CHECK_INT(fake.num_sent, 3);
     fake_net_writable(&fake, 1);
     CHECK_INT(fake.num_sent, 3);
-    fake_net_close(&fake);
 }
 
-TEST(loss_is_told)
+TEST_LOSSY(loss_is_told)
 {
     struct cohort__death death;
-    open_lossy();
     deliver_question(1);
     uint64_t now = cohort__clock_now();
     for (int i = 1; i <= 9; i++) {
@@ -170,5 +161,4 @@ TEST(loss_is_told)
         cohort__process_tick(fake.process, now + i * second);
     CHECK(cohort__process_death_of(fake.process, 1, &death));
     CHECK(strstr(death.why, "its message 0 to locality 0 was lost"));
-    fake_net_close(&fake);
 }

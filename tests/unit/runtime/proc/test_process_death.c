@@ -26,10 +26,12 @@ static void check_first(const char *text)
     CHECK_TEXT(cohort_error_message(), text);
 }
 
+#define TEST_FAKE(name) TEST_BETWEEN(name, fake_net_open(&fake, 0), fake_net_close(&fake))
+#define TEST_LAUNCHED(name) TEST_BETWEEN(name, open_launched(), fake_net_close(&fake))
+
 /* The result does not depend on which report comes first. */
-TEST(order)
+TEST_FAKE(order)
 {
-    fake_net_open(&fake, 0);
     CHECK(!cohort__process_is_broken(fake.process));
     tell(1, 2, "exited with status 1");
     check_first("locality 1 exited with status 1");
@@ -37,7 +39,6 @@ TEST(order)
     check_first("locality 2 was killed");
     CHECK(cohort__process_check_dead(fake.process, 1));
     CHECK_TEXT(cohort_error_message(), "locality 1 exited with status 1");
-    fake_net_close(&fake);
 }
 
 /* The last words of a locality that has died of another one's death name that one at their end. */
@@ -57,9 +58,8 @@ TEST(long_reason)
 }
 
 /* Deaths that were only noticed come after those that were reported, in their own order. */
-TEST(noticed)
+TEST_FAKE(noticed)
 {
-    fake_net_open(&fake, 0);
     cohort__process_peer_lost(fake.process, 2, "can't be reached");
     cohort__process_peer_lost(fake.process, 1, "can't be reached");
     check_first("locality 2 can't be reached");
@@ -69,16 +69,13 @@ TEST(noticed)
     cohort__process_peer_lost(fake.process, 2, "can't be reached");
     CHECK(cohort__process_check_dead(fake.process, 2));
     CHECK_TEXT(cohort_error_message(), "locality 2 exited with status 1");
-    fake_net_close(&fake);
 }
 
-TEST(nobody)
+TEST_FAKE(nobody)
 {
-    fake_net_open(&fake, 0);
     tell(0, 1, "was me");
     tell(FAKE_SIZE, 1, "was nobody");
     CHECK(!cohort__process_any_dead(fake.process));
-    fake_net_close(&fake);
 }
 
 static char accused[200];
@@ -252,9 +249,8 @@ TEST(blames)
 }
 
 /* If the reason lies here, this locality is the one that can't go on. */
-TEST(accuses_itself)
+TEST_LAUNCHED(accuses_itself)
 {
-    open_launched();
     cohort__process_give_up(fake.process, 2, "was given up: no memory");
     CHECK_TEXT(accused,
                "0 is at fault: can't go on with locality 2, which was given up: no memory; ");
@@ -263,7 +259,6 @@ TEST(accuses_itself)
     fake_net_open(&fake, 0);
     cohort__process_give_up(fake.process, 2, "was given up: no memory");
     check_first("locality 2 was given up: no memory");
-    fake_net_close(&fake);
 }
 
 /* Called instead of the real function (--wrap). */
@@ -276,10 +271,9 @@ struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, u
 }
 
 /* Without memory for a death this locality would count another number of dead than the others. */
-TEST(no_memory)
+TEST_LAUNCHED(no_memory)
 {
     has_no_memory = true;
-    open_launched();
     tell(2, 1, "was killed");
     CHECK_CONTAINS(
         accused,
@@ -289,7 +283,6 @@ TEST(no_memory)
     tell(2, 1, "was killed");
     has_no_memory = false;
     CHECK(!cohort__process_any_dead(fake.process));
-    fake_net_close(&fake);
 }
 
 /* Peers may know of a death before the launcher has told it here: their word does not count. */
@@ -317,10 +310,9 @@ static void take(void *context, struct cohort__arrival *arrival)
 }
 
 /* What comes late from the dead is dropped, and what went to and came from them is not drained. */
-TEST(late)
+TEST_LAUNCHED(late)
 {
     static const struct cohort__envelope data = {.kind = COHORT__KIND_DATA, .instance = 5};
-    open_launched();
     num_taken = 0;
     cohort__process_set_handlers(fake.process, &(struct cohort__process_handlers){.message = take});
     fake_net_deliver(&fake, 1, data, "x", 1);
@@ -334,13 +326,11 @@ TEST(late)
     CHECK_INT(num_taken, 2);
     fake_net_deliver(&fake, 1, data, "x", 1);
     CHECK_INT(cohort__process_traffic(fake.process).received, 2);
-    fake_net_close(&fake);
 }
 
-TEST(list)
+TEST_LAUNCHED(list)
 {
     uint32_t ranks[2] = {9, 9};
-    open_launched();
     CHECK_INT(cohort__process_deaths(fake.process, NULL, 0), 0);
     tell(2, 1, "was killed");
     tell(1, 2, "was killed");
@@ -348,5 +338,4 @@ TEST(list)
     CHECK(ranks[0] == 2 && ranks[1] == 9);
     CHECK_INT(cohort__process_deaths(fake.process, ranks, 2), 2);
     CHECK_INT(ranks[1], 1);
-    fake_net_close(&fake);
 }

@@ -114,11 +114,12 @@ static void check_made(struct guest *guest)
     cohort__membership_unref(guest->membership);
 }
 
+#define TEST_JOB(name) TEST_BETWEEN(name, open_job(), close_job())
+
 /* Any death ends it, since nobody knows who is to join. It joins again in the next view. */
-TEST(named)
+TEST_JOB(named)
 {
     struct guest guest;
-    open_job();
     enter(&guest, (struct cohort__join){.name = "a"});
     home_hears(2);
     exchange(); /* the home drops it */
@@ -128,7 +129,6 @@ TEST(named)
     enter(&guest, (struct cohort__join){.name = "a"});
     exchange();
     check_made(&guest);
-    close_job();
 }
 
 /* Sites 0, 1, ... in these localities. Valid until the next call, so only one join has one. */
@@ -154,10 +154,9 @@ static struct cohort__join child_of(uint32_t num, const uint32_t *ranks)
 }
 
 /* A healthy communicator is divided while another locality dies. */
-TEST(child_of_others)
+TEST_JOB(child_of_others)
 {
     struct guest guest;
-    open_job();
     enter(&guest, child_of(2, (uint32_t[]){0, 1}));
     home_hears(2);
     tell(2, 1);
@@ -168,15 +167,13 @@ TEST(child_of_others)
     exchange();
     CHECK_INT(guest.num_done, 1);
     cohort__membership_unref(guest.membership);
-    close_job();
 }
 
 /* One that had a site there ends, whether it waits or begins. A map that comes behind the death is
  * for nobody, so the site here leaves at once. */
-TEST(child_of_dead)
+TEST_JOB(child_of_dead)
 {
     struct guest guest, late;
-    open_job();
     enter(&guest, child_of(2, (uint32_t[]){0, 2}));
     tell(2, 1);
     check_died(&guest);
@@ -186,7 +183,6 @@ TEST(child_of_dead)
     enter(&late, child_of(2, (uint32_t[]){0, 2}));
     check_died(&late);
     CHECK_INT(num_letters, 1);
-    close_job();
 }
 
 static struct cohort__join of_living(uint32_t num_dead, uint64_t value)
@@ -201,11 +197,10 @@ static struct cohort__join of_living(uint32_t num_dead, uint64_t value)
 }
 
 /* It has to know the number of the dead, and ends when that changes. */
-TEST(of_living)
+TEST_JOB(of_living)
 {
     struct guest guest;
     bool is_dead[3];
-    open_job();
     CHECK_INT(cohort__registry_count_dead(registry(), of_living(0, 0).parent, is_dead), 0);
     enter(&guest, of_living(0, 6));
     exchange();
@@ -225,7 +220,6 @@ TEST(of_living)
     CHECK_INT(guest.status, COHORT_OK);
     CHECK_INT((long long)guest.membership->value, 5);
     cohort__membership_unref(guest.membership);
-    close_job();
 }
 
 /* The home of their parent knows who has left it, also where all that live are in this locality. */
@@ -264,10 +258,9 @@ TEST(whole)
 
 /* What can't be read may be what the others have agreed on. So there is no agreement here any more,
  * not even if all of these die before this locality is ended. */
-TEST(lost_agreement)
+TEST_JOB(lost_agreement)
 {
     struct guest guest, later;
-    open_job();
     enter(&guest, of_living(0, 6));
     cohort__registry_message(registry(), COHORT__HOME_LAUNCHER, "\x81", 1);
     CHECK(is_accused);
@@ -281,7 +274,6 @@ TEST(lost_agreement)
     CHECK_INT(later.status, COHORT_ERR_PROTOCOL);
     CHECK_INT(num_letters, 0);
     is_accused = false;
-    close_job();
 }
 
 /* Called instead of the real function (--wrap). */
@@ -295,10 +287,9 @@ struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, u
 
 /* Without memory to note a death this locality counts the dead otherwise than all others, and there
  * is no agreement here any more, either. */
-TEST(death_not_noted)
+TEST_JOB(death_not_noted)
 {
     struct guest guest, later;
-    open_job();
     enter(&guest, of_living(0, 6));
     has_no_memory = true;
     tell(2, 1);
@@ -313,5 +304,4 @@ TEST(death_not_noted)
     CHECK_INT(later.status, COHORT_ERR_NO_MEMORY);
     CHECK_INT(num_letters, 0);
     is_accused = false;
-    close_job();
 }

@@ -29,10 +29,11 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     cohort__arrival_release(arrival);
 }
 
-TEST(dispatch)
+#define TEST_FAKE(name) TEST_BETWEEN(name, fake_net_open(&fake, 0), fake_net_close(&fake))
+
+TEST_FAKE(dispatch)
 {
     int num_messages = 0;
-    fake_net_open(&fake, 0);
     cohort__process_set_handlers(
         fake.process,
         &(struct cohort__process_handlers){.context = &num_messages, .message = on_message});
@@ -50,15 +51,13 @@ TEST(dispatch)
     CHECK(cohort__process_check_dead(fake.process, 1)); /* the registry could not read it */
     CHECK_INT(num_messages, 4);
     CHECK_INT(cohort__process_dropped(fake.process), 0);
-    fake_net_close(&fake);
 }
 
 /* A message that isn't for this process has no effect at all, and does not give credit. */
-TEST(dropped)
+TEST_FAKE(dropped)
 {
     int num_messages = 0;
     uint64_t num_dropped = 0;
-    fake_net_open(&fake, 0);
     cohort__process_set_handlers(
         fake.process,
         &(struct cohort__process_handlers){.context = &num_messages, .message = on_message});
@@ -91,14 +90,12 @@ TEST(dropped)
     CHECK_INT(num_messages, 0);
     CHECK_INT(cohort__process_traffic(fake.process).received, 0);
     CHECK_INT(fake.num_sent, 0);
-    fake_net_close(&fake);
 }
 
 /* No site of this locality has ever joined anything. The sender gets back what belongs to it. */
-TEST(nobody_here)
+TEST_FAKE(nobody_here)
 {
     struct cohort__net_token token = {{0}};
-    fake_net_open(&fake, 0);
     fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_DATA}, &fake,
                      FAKE_BUDGET / 2);
     CHECK_INT(fake.num_sent, 1);
@@ -114,7 +111,6 @@ TEST(nobody_here)
     CHECK_INT(fake.num_messages, 0);
     CHECK_INT(cohort__process_dropped(fake.process), 2);
     CHECK_INT(cohort__process_traffic(fake.process).received, 2);
-    fake_net_close(&fake);
 }
 
 /* A message that can't be received is its sender's loss, if that is a locality of this job. */
@@ -168,9 +164,8 @@ static void deliver_number(uint32_t source, uint32_t number)
 
 /* Messages may overtake each other, and each counts once. But if one does not arrive at all, its
  * sender is given up. */
-TEST(numbers)
+TEST_FAKE(numbers)
 {
-    fake_net_open(&fake, 0);
     deliver_number(1, 0);
     deliver_number(1, 0);
     CHECK_INT(cohort__process_traffic(fake.process).received, 1);
@@ -190,7 +185,6 @@ TEST(numbers)
     CHECK(cohort__process_check_dead(fake.process, 2));
     CHECK_CONTAINS(cohort_error_message(), "locality 2 can't be reached: its message 1 to locality "
                                            "0 was lost, of which later ones have come");
-    fake_net_close(&fake);
 }
 
 /* Messages that have overtaken another one are confirmed when that one has come, so that its sender
@@ -212,10 +206,9 @@ TEST(overtaking)
 
 /* The messages that it sends are numbered for each peer. Only messages that the transport has
  * accepted count. */
-TEST(numbering)
+TEST_FAKE(numbering)
 {
     const struct cohort__envelope ask = {.kind = COHORT__KIND_ASK};
-    fake_net_open(&fake, 0);
     cohort__send_control(fake.process, 1, &ask, NULL, 0);
     cohort__send_control(fake.process, 2, &ask, NULL, 0);
     fake.accepts = 0;
@@ -230,17 +223,14 @@ TEST(numbering)
         CHECK_INT(fake.sent[i].envelope.number, want[i][1]);
         CHECK_INT(fake.sent[i].envelope.incarnation, 0);
     }
-    fake_net_close(&fake);
 }
 
-TEST(unreachable)
+TEST_FAKE(unreachable)
 {
-    fake_net_open(&fake, 0);
     fake.net.handlers.unreachable(fake.net.handlers.context, 1, "connection reset");
     CHECK(cohort__process_check_dead(fake.process, 1));
     CHECK_CONTAINS(cohort_error_message(), "locality 1 can't be reached: connection reset");
     CHECK(fake.is_removed[1]);
-    fake_net_close(&fake);
 }
 
 /* A storm: all localities send each other messages of all sizes. Receivers keep some of them for a

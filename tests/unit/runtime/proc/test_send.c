@@ -93,10 +93,11 @@ static void give_credit(uint32_t rank, uint32_t credit)
                      0);
 }
 
-TEST(eager_or_announced)
+#define TEST_FAKE(name) TEST_BETWEEN(name, open_fake(0), fake_net_close(&fake))
+
+TEST_FAKE(eager_or_announced)
 {
     struct letter letter;
-    open_fake(0);
     CHECK_INT(kind_of(1, 0), COHORT__KIND_DATA);
     CHECK_INT(kind_of(1, 400), COHORT__KIND_DATA);
     CHECK_INT(fake.sent[1].envelope.payload_bytes, 400);
@@ -129,7 +130,6 @@ TEST(eager_or_announced)
     CHECK_INT(fake.num_regions, 0);
     CHECK(!cohort__process_traffic(fake.process).busy);
     CHECK_INT(cohort__process_dropped(fake.process), 0);
-    fake_net_close(&fake);
 }
 
 /* A short message takes 10 bytes of the budget, and so does one of a channel that has no payload.
@@ -228,9 +228,8 @@ TEST(fragments)
     fake_net_close(&fake);
 }
 
-TEST(budget_comes_back)
+TEST_FAKE(budget_comes_back)
 {
-    open_fake(0);
     CHECK_INT(kind_of(1, FAKE_BUDGET), COHORT__KIND_DATA);
     give_credit(2, FAKE_BUDGET); /* not the peer that owes it */
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
@@ -248,7 +247,6 @@ TEST(budget_comes_back)
     CHECK_INT(kind_of(1, FAKE_BUDGET + 1), COHORT__KIND_ANNOUNCE);
     CHECK_INT(kind_of(1, FAKE_BUDGET), COHORT__KIND_DATA);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
-    fake_net_close(&fake);
 }
 
 static struct cohort__arrival *receive(uint32_t rank, size_t bytes)
@@ -260,9 +258,8 @@ static struct cohort__arrival *receive(uint32_t rank, size_t bytes)
     return arrived;
 }
 
-TEST(giving_back)
+TEST_FAKE(giving_back)
 {
-    open_fake(0);
     struct cohort__arrival *kept = receive(1, 300);
     cohort__arrival_release(receive(1, 400));
     cohort__arrival_release(receive(2, 7));
@@ -288,7 +285,6 @@ TEST(giving_back)
     CHECK_INT(fake.sent[2].envelope.credit, 500);
     CHECK_INT(cohort__process_traffic(fake.process).sent, 2); /* CREDIT isn't counted */
     cohort__arrival_release(NULL);
-    fake_net_close(&fake);
 }
 
 /* If there is more credit than a message's field can hold, several messages are sent. */
@@ -336,10 +332,9 @@ static int num_done_of(const struct letter *letters)
 }
 
 /* A message that is too long is an error in every build, and no part of it is sent. */
-TEST(too_long)
+TEST_FAKE(too_long)
 {
     static unsigned char text[FAKE_MAX_PAYLOAD + 1];
-    open_fake(0);
     cohort__send_control(fake.process, 1, &(struct cohort__envelope){.kind = COHORT__KIND_ERROR},
                          text, FAKE_MAX_PAYLOAD);
     CHECK_INT(fake.num_sent, 1);
@@ -355,7 +350,6 @@ TEST(too_long)
     struct iovec parts[] = {head, part};
     CHECK_INT(cohort__net_send(&fake.net, 2, parts, 2), COHORT__NET_DEAD);
     CHECK_INT(fake.num_sent, 1);
-    fake_net_close(&fake);
 }
 
 /* However small messages are, at most one window of them is undrained. Each peer has its own
@@ -462,10 +456,9 @@ static bool try(uint32_t rank, size_t bytes)
 }
 
 /* Sends only if the message can go at once and eagerly. Otherwise nothing happens. */
-TEST(trying)
+TEST_FAKE(trying)
 {
     struct letter letter;
-    open_fake(0);
     CHECK(try(1, 0));
     CHECK_INT(fake.sent[0].envelope.kind, COHORT__KIND_DATA);
     CHECK(try(1, FAKE_BUDGET - 100)); /* charged to the budget */
@@ -496,14 +489,12 @@ TEST(trying)
     cohort__process_stop(fake.process);
     acknowledge(2, 1);
     CHECK(!try(2, 0));
-    fake_net_close(&fake);
 }
 
 /* Refused messages wait in order, and later messages wait behind them. */
-TEST(again)
+TEST_FAKE(again)
 {
     struct letter letters[6];
-    open_fake(0);
     fake.accepts = 0;
     for (unsigned i = 0; i < 6; i++)
         post(&letters[i], 1, i == 2 ? FAKE_BUDGET + 1 : 100 + i);
@@ -536,14 +527,12 @@ TEST(again)
                                                .handle = cohort__send_handle(&letters[2].send)},
                      NULL, 0);
     check_done(&letters[2], COHORT_OK, "");
-    fake_net_close(&fake);
 }
 
 /* An answer to a message that was never sent: the message ends, and is not sent any more. */
-TEST(fetched_too_early)
+TEST_FAKE(fetched_too_early)
 {
     struct letter letter;
-    open_fake(0);
     fake.accepts = 0;
     post(&letter, 1, FAKE_BUDGET + 1);
     fake_net_deliver(&fake, 1,
@@ -554,13 +543,11 @@ TEST(fetched_too_early)
     fake.accepts = 100;
     fake_net_writable(&fake, 1);
     CHECK_INT(fake.num_sent, 0);
-    fake_net_close(&fake);
 }
 
-TEST(death)
+TEST_FAKE(death)
 {
     struct letter sent, announced, pending, pending_announced, other, late;
-    open_fake(0);
     post(&sent, 1, 1);
     post(&announced, 1, FAKE_BUDGET);
     fake.accepts = 0;
@@ -584,7 +571,6 @@ TEST(death)
     fake_net_writable(&fake, 1);
     fake_net_writable(&fake, 2);
     check_done(&other, COHORT_OK, "");
-    fake_net_close(&fake);
 }
 
 /* Many sends to the dead end in several turns of the loop; and what is left, at the end of the
@@ -642,10 +628,9 @@ TEST(death_of_many)
 }
 
 /* Nothing was ever sent to that peer. Ranks that do not exist are ignored. */
-TEST(death_before_use)
+TEST_FAKE(death_before_use)
 {
     struct letter letter;
-    open_fake(0);
     cohort__process_peer_lost(fake.process, 0, "was me");
     cohort__process_peer_lost(fake.process, FAKE_SIZE, "was nobody");
     CHECK(!cohort__process_any_dead(fake.process));
@@ -656,14 +641,12 @@ TEST(death_before_use)
     fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_DATA}, payload, 1);
     CHECK_INT(cohort__process_dropped(fake.process), 1); /* it was sent before the death */
     CHECK_INT(fake.num_sent, 0);
-    fake_net_close(&fake);
 }
 
 /* The transport finds the death itself. */
-TEST(transport_says_dead)
+TEST_FAKE(transport_says_dead)
 {
     struct letter first, waiting;
-    open_fake(0);
     fake.accepts = 0;
     fake.otherwise = COHORT__NET_DEAD;
     post(&first, 1, 1);
@@ -680,13 +663,11 @@ TEST(transport_says_dead)
     check_done(&first, COHORT_ERR_PEER_DIED, "locality 1 can't be reached");
     check_done(&waiting, COHORT_ERR_PEER_DIED, "locality 1 can't be reached");
     CHECK_INT(num_deaths, 1);
-    fake_net_close(&fake);
 }
 
-TEST(stop)
+TEST_FAKE(stop)
 {
     struct letter announced, pending, late;
-    open_fake(0);
     post(&announced, 2, FAKE_BUDGET + 1);
     fake.accepts = 0;
     post(&pending, 1, 1);
@@ -695,7 +676,6 @@ TEST(stop)
     check_done(&pending, COHORT_ERR_CANCELLED, "the job is over");
     post(&late, 1, 1);
     check_done(&late, COHORT_ERR_CANCELLED, "the job is over");
-    fake_net_close(&fake);
 }
 
 /* Messages are counted by link, without CREDITs and what the transport refuses. From the message

@@ -66,9 +66,10 @@ static void check_busy(bool is_busy)
     CHECK_INT(cohort__process_traffic(fake.process).busy, is_busy);
 }
 
-TEST(call)
+#define TEST_TASKS(name) TEST_BETWEEN(name, open_tasks(), fake_net_close(&fake))
+
+TEST_TASKS(call)
 {
-    open_tasks();
     cohort_object out = {(void *)"x", 1};
     cohort_future *future = call("hello", 5, &out);
     CHECK(!out.data && out.bytes == 0);
@@ -87,12 +88,10 @@ TEST(call)
     CHECK(out.bytes == 3 && memcmp(out.data, "bye", 3) == 0);
     check_busy(false);
     cohort_object_fini(&out);
-    fake_net_close(&fake);
 }
 
-TEST(result_not_wanted)
+TEST_TASKS(result_not_wanted)
 {
-    open_tasks();
     cohort_future *future = call(NULL, 0, NULL);
     result(COHORT__KIND_DATA, last_sent().envelope.generation, 1, "bye", 3);
     check_over(future, COHORT_OK, "");
@@ -111,7 +110,6 @@ TEST(result_not_wanted)
     CHECK_INT(last_sent().envelope.kind, COHORT__KIND_FETCHED); /* declined */
     CHECK_INT((long long)last_sent().envelope.handle, 77);
     CHECK_INT(last_sent().envelope.tag, 1);
-    fake_net_close(&fake);
 }
 
 /* Not more than a window of calls is sent until some are known to be admitted. */
@@ -149,9 +147,8 @@ TEST(window)
 }
 
 /* Results that nobody waits for change nothing. */
-TEST(unexpected)
+TEST_TASKS(unexpected)
 {
-    open_tasks();
     cohort_future *future = call(NULL, 0, NULL);
     uint64_t number = last_sent().envelope.generation;
     result(COHORT__KIND_DATA, number + 1, 0, "x", 1);
@@ -160,12 +157,10 @@ TEST(unexpected)
     result(COHORT__KIND_DATA, number, 1, "y", 1); /* twice */
     result(COHORT__KIND_ERROR, number, 1, "y", 1);
     check_over(future, COHORT_OK, "");
-    fake_net_close(&fake);
 }
 
-TEST(error)
+TEST_TASKS(error)
 {
-    open_tasks();
     struct cohort__error error = {0};
     struct cohort__packer packer = {0};
     cohort__error_set(&error, COHORT_ERR_FAILED, "no such row");
@@ -180,15 +175,13 @@ TEST(error)
     check_over(future, COHORT_ERR_PROTOCOL, "remote task \"f\" at locality 1: ");
     cohort__packer_fini(&packer);
     cohort__error_fini(&error);
-    fake_net_close(&fake);
 }
 
 /* The transport reads IN until it has been fetched: the call must not end before, even if its
  * result is there. */
-TEST(ends_after_send)
+TEST_TASKS(ends_after_send)
 {
     static unsigned char large[FAKE_MAX_PAYLOAD * 2];
-    open_tasks();
     cohort_future *future = call(large, sizeof(large), NULL);
     struct fake_sent sent = last_sent();
     CHECK_INT(sent.envelope.kind, COHORT__KIND_ANNOUNCE);
@@ -199,7 +192,6 @@ TEST(ends_after_send)
         (struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .handle = sent.envelope.handle},
         NULL, 0);
     check_over(future, COHORT_OK, "");
-    fake_net_close(&fake);
 }
 
 /* A long result is fetched; here by a transport that fails, and by one that does not. */
@@ -272,9 +264,8 @@ TEST(refused)
     fake_net_close(&fake);
 }
 
-TEST(wrong_arguments)
+TEST_TASKS(wrong_arguments)
 {
-    open_tasks();
     cohort_object out = {(void *)"x", 1};
     check_over(cohort__async_at_from(fake.process, PEER, NULL, NULL, &out),
                COHORT_ERR_BAD_PARAMETER, "cohort_async_at: no name");
@@ -298,7 +289,6 @@ TEST(wrong_arguments)
                                              &(cohort_object){(void *)"x", SIZE_MAX}, NULL),
                COHORT_ERR_BAD_PARAMETER, "bytes are more than memory");
     CHECK_INT((long long)fake.num_sent, 0);
-    fake_net_close(&fake);
 }
 
 static unsigned num_asked;

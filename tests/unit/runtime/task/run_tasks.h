@@ -93,4 +93,11 @@ static inline cohort_status run_tasks(unsigned num_workers, cohort_task_function
     return run_tasks_with(&options, function, arg);
 }
 
+/* The same on FIRST workers, then on more, up to LAST. It has to succeed. */
+static inline void run_on(unsigned first, unsigned last, cohort_task_function *function, void *arg)
+{
+    for (unsigned num_workers = first; num_workers <= last; num_workers++)
+        CHECK_INT(run_tasks(num_workers, function, arg), COHORT_OK);
+}
+
 #endif

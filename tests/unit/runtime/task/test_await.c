@@ -62,7 +62,7 @@ static cohort_status wait_for(void *future)
     return cohort_await(future);
 }
 
-static cohort_status many_wait_for_one(void *arg)
+TEST_TASK(many_wait_for_one, run_on(1, 3, task, NULL))
 {
     enum { NUM_TASKS = 200 };
     cohort_promise *promise;
@@ -79,13 +79,6 @@ static cohort_status many_wait_for_one(void *arg)
         CHECK_INT(cohort_await(tasks[i]), COHORT_ERR_NETWORK);
         CHECK_TEXT(cohort_error_message(), "the one");
     }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(many_wait_for_one)
-{
-    CHECK_INT(run_tasks(1, many_wait_for_one, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(3, many_wait_for_one, NULL), COHORT_OK);
 }
 
 /* Deeper than any stack: when there is no more room, the rest suspends. */
@@ -122,7 +115,7 @@ static void *await_on_a_thread(void *future)
     return NULL;
 }
 
-TEST_TASK(foreign_threads_wait, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(foreign_threads_wait, run_on(1, 1, task, NULL))
 {
     pthread_t threads[3];
     cohort_promise *promise;
@@ -138,7 +131,7 @@ TEST_TASK(foreign_threads_wait, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
         pthread_join(threads[i], NULL);
 }
 
-static cohort_status deadlines(void *arg)
+TEST_TASK(deadlines, run_on(1, 2, task, NULL))
 {
     cohort_promise *promise;
     cohort_future *future;
@@ -158,13 +151,6 @@ static cohort_status deadlines(void *arg)
     CHECK_INT(await_within(cohort_async(fulfil, promise), 100000 * (uint64_t)MILLISECOND),
               COHORT_OK);
     CHECK_INT(cohort_await(future), COHORT_OK);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(deadlines)
-{
-    for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
-        CHECK_INT(run_tasks(num_workers, deadlines, NULL), COHORT_OK);
 }
 
 static void *thread_deadline(void *future)
@@ -174,7 +160,7 @@ static void *thread_deadline(void *future)
     return NULL;
 }
 
-TEST_TASK(deadline_of_a_thread, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(deadline_of_a_thread, run_on(1, 1, task, NULL))
 {
     pthread_t thread;
     cohort_promise *promise;
@@ -400,7 +386,7 @@ TEST(few_stacks)
 
 /* A task that has begun on a stack of its own goes on while others that wait for it are on the
  * reserve. */
-static cohort_status go_on_before_others(void *arg)
+TEST_TASK(own_stack_is_not_covered, run_on(1, 3, task, NULL))
 {
     enum { NUM_TASKS = 5 };
     cohort_promise *promise, *other;
@@ -416,13 +402,6 @@ static cohort_status go_on_before_others(void *arg)
     cohort_promise_fulfil(other, NULL);
     cohort_future_unref(never);
     cohort_future_unref(future);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(own_stack_is_not_covered)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, go_on_before_others, NULL), COHORT_OK);
 }
 
 /* Tasks that await only what they have started, and timers, come to their end. */
@@ -619,7 +598,7 @@ static cohort_status wait_a_millisecond(void *is_over)
 }
 
 /* Its awaits could all be plain calls. Still the event loop gets its turn. */
-TEST_TASK(progress_beside_plain_calls, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(progress_beside_plain_calls, run_on(1, 1, task, NULL))
 {
     bool is_over = false;
     cohort_future *timer = cohort_async(wait_a_millisecond, &is_over);

@@ -99,7 +99,7 @@ static void check_failures(void)
     }
 }
 
-TEST_TASK(one_worker, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(one_worker, run_on(1, 1, task, NULL))
 {
     check_values();
     check_without_inputs();
@@ -147,8 +147,7 @@ static cohort_status triangles(void *arg)
 
 TEST(triangles)
 {
-    CHECK_INT(run_tasks(1, triangles, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(3, triangles, NULL), COHORT_OK);
+    run_on(1, 3, triangles, NULL);
 }
 
 /* What a thread outside does after the workers have ended and before the runtime has. */

@@ -95,7 +95,7 @@ static void finish_open(struct round *round)
     CHECK_INT(cohort_await(round->open), COHORT_OK);
 }
 
-static cohort_status are_called(void *arg)
+TEST_TASK(called, run_on(1, 2, task, NULL))
 {
     for (int i = 0; i < NUM_KINDS; i++)
         for (size_t depth = 1; depth <= 100; depth *= 100) {
@@ -107,17 +107,10 @@ static cohort_status are_called(void *arg)
             CHECK_INT(cohort_await(round.result), COHORT_OK);
             CHECK_INT(cohort_await(round.open), COHORT_OK);
         }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(called)
-{
-    CHECK_INT(run_tasks(1, are_called, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(2, are_called, NULL), COHORT_OK);
 }
 
 /* The inputs stay open: what ends the scope is its cancelling, or its limit. */
-static cohort_status are_given_up(void *arg)
+TEST_TASK(given_up, run_on(1, 2, task, NULL))
 {
     for (int i = 0; i < NUM_KINDS; i++)
         for (size_t depth = 1; depth <= DEEP; depth *= DEEP)
@@ -138,13 +131,6 @@ static cohort_status are_given_up(void *arg)
                 }
                 finish_open(&round);
             }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(given_up)
-{
-    CHECK_INT(run_tasks(1, are_given_up, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(2, are_given_up, NULL), COHORT_OK);
 }
 
 static cohort_status cancel_here(void *arg)
@@ -155,7 +141,7 @@ static cohort_status cancel_here(void *arg)
 }
 
 /* It begins in a scope that is cancelled already. */
-TEST_TASK(late, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(late, run_on(1, 1, task, NULL))
 {
     for (int i = 0; i < NUM_KINDS; i++) {
         struct round round = {.begin = begins[i], .depth = 1};
@@ -177,7 +163,7 @@ static void *fulfil(void *arg)
 }
 
 /* The inputs complete while the scope is cancelled: it is called, or given up. */
-TEST_TASK(race, CHECK_INT(run_tasks(2, task, NULL), COHORT_OK))
+TEST_TASK(race, run_on(2, 2, task, NULL))
 {
     pthread_t thread;
     for (int i = 0; i < NUM_ROUNDS; i++) {
@@ -208,7 +194,7 @@ static size_t num_waiters(cohort_future *future)
 }
 
 /* What one long-lived input was waited for by leaves nothing behind. */
-TEST_TASK(leaves_nothing, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(leaves_nothing, run_on(1, 1, task, NULL))
 {
     struct round round = {.depth = 1};
     for (int i = 0; i < NUM_LEFT; i++) {

@@ -40,7 +40,7 @@ static cohort_status keep(void *arg)
     return COHORT_OK;
 }
 
-static cohort_status keep_all(void *arg)
+TEST_TASK(each_its_own, run_on(1, 3, task, NULL))
 {
     static unsigned numbers[NUM]; /* 0: only caught */
     cohort_future *futures[NUM];
@@ -50,11 +50,5 @@ static cohort_status keep_all(void *arg)
     }
     cohort_status status = cohort_await(cohort_when_all(futures, NUM));
     CHECK(!__cxa_get_globals()->caught);
-    return status;
-}
-
-TEST(each_its_own)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, keep_all, NULL), COHORT_OK);
+    CHECK_INT(status, COHORT_OK);
 }

@@ -99,7 +99,7 @@ TEST(hold)
 }
 
 /* Each way to lock, and each that fails. */
-TEST_TASK(ways, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(ways, run_on(1, 1, task, NULL))
 {
     struct timespec past = {.tv_sec = 1};
     CHECK_INT(pthread_mutex_trylock(&mutex), 0);
@@ -138,7 +138,7 @@ static void *signal_condition(void *arg)
     return arg;
 }
 
-TEST_TASK(condition, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(condition, run_on(1, 1, task, NULL))
 {
     pthread_t thread;
     CHECK_INT(pthread_mutex_lock(&mutex), 0);

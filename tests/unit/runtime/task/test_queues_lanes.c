@@ -61,7 +61,7 @@ static void start_all(unsigned worker)
         CHECK_INT(num_run[i], NUM);
 }
 
-TEST_TASK(order, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(order, run_on(1, 1, task, NULL))
 {
     start_all(0);
     start_all(1);
@@ -82,7 +82,7 @@ static cohort_status start_next(void *arg)
 }
 
 /* There is always one more of high priority. */
-TEST_TASK(flood, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(flood, run_on(1, 1, task, NULL))
 {
     static const struct {
         enum cohort_task_priority priority;
@@ -115,7 +115,7 @@ TEST_TASK(flood, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
 
 /* --- awaits --- */
 
-TEST_TASK(in_place, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(in_place, run_on(1, 1, task, NULL))
 {
     cohort_future *others[NUM];
     for (int i = 0; i < NUM; i++)
@@ -319,7 +319,7 @@ static cohort_status start_and_cancel(void *scope)
     return COHORT_OK;
 }
 
-TEST_TASK(scope, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(scope, run_on(1, 1, task, NULL))
 {
     cohort_scope *scope;
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
@@ -334,7 +334,7 @@ static cohort_status suspend_once(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static cohort_status run_on_reserve(void *arg)
+TEST_TASK(reserve, run_on(1, 2, task, NULL))
 {
     cohort_future *futures[9];
     take_no_more_stacks();
@@ -344,13 +344,6 @@ static cohort_status run_on_reserve(void *arg)
                                i / 3 % cohort__scheduler_num_workers());
         CHECK_INT(cohort_await(cohort_when_all(futures, 9)), COHORT_OK);
     }
-    return COHORT_OK;
-}
-
-TEST(reserve)
-{
-    CHECK_INT(run_tasks(1, run_on_reserve, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(2, run_on_reserve, NULL), COHORT_OK);
 }
 
 static void check_refused(cohort_task_options options, const char *message)
@@ -360,7 +353,7 @@ static void check_refused(cohort_task_options options, const char *message)
     CHECK_TEXT(cohort_error_message(), message);
 }
 
-TEST_TASK(arguments, CHECK_INT(run_tasks(2, task, NULL), COHORT_OK))
+TEST_TASK(arguments, run_on(2, 2, task, NULL))
 {
     check_refused((cohort_task_options){.worker = 3}, "cohort_async_with: worker is 3, not 0 to 2");
     check_refused((cohort_task_options){.worker = (unsigned)-1},

@@ -28,7 +28,7 @@ static cohort_status count(size_t index, void *arg)
     return arg ? cohort_fail(COHORT_ERR_FAILED, "not wanted") : COHORT_OK;
 }
 
-static cohort_status count_all(void *arg)
+TEST_TASK(each_index_once, run_on(1, 4, task, NULL))
 {
     static const size_t ranges[][2] = {{0, MOST}, {0, 0}, {7, 7}, {7, 8}, {99, MOST - 1}, {0, 2}};
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
@@ -40,13 +40,6 @@ static cohort_status count_all(void *arg)
                       COHORT_OK);
             check_counts(ranges[i][0], ranges[i][1]);
         }
-    return COHORT_OK;
-}
-
-TEST(each_index_once)
-{
-    for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
-        CHECK_INT(run_tasks(num_workers, count_all, NULL), COHORT_OK);
 }
 
 /* --- errors --- */
@@ -76,8 +69,7 @@ static cohort_status fail_in_ranges(void *arg)
 
 TEST(errors)
 {
-    for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
-        CHECK_INT(run_tasks(num_workers, fail_in_ranges, NULL), COHORT_OK);
+    run_on(1, 4, fail_in_ranges, NULL);
     CHECK_INT(run_tasks(1, fail_in_ranges, NULL), COHORT_OK);
     int num_left_out = 0;
     for (size_t i = 501; i < MOST; i++)
@@ -119,7 +111,7 @@ static cohort_status wait_for_the_next(size_t index, void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static cohort_status suspend_in_a_range(void *arg)
+TEST_TASK(the_rest_goes_on, run_on(1, 4, task, NULL))
 {
     clear();
     for (size_t i = 0; i < NUM_WAITING; i++)
@@ -127,13 +119,7 @@ static cohort_status suspend_in_a_range(void *arg)
     CHECK_INT(cohort_await(cohort_parallel_for(0, NUM_WAITING, NULL, wait_for_the_next, NULL)),
               COHORT_OK);
     check_counts(0, NUM_WAITING);
-    return arg ? COHORT_ERR_FAILED : cohort_await(futures[0]);
-}
-
-TEST(the_rest_goes_on)
-{
-    for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
-        CHECK_INT(run_tasks(num_workers, suspend_in_a_range, NULL), COHORT_OK);
+    CHECK_INT(cohort_await(futures[0]), COHORT_OK);
 }
 
 enum { NUM_ROWS = 100, NUM_COLUMNS = 1000 };
@@ -150,18 +136,11 @@ static cohort_status count_row(size_t row, void *arg)
     return cohort_await(cohort_parallel_for(0, NUM_COLUMNS, NULL, count_cell, &row));
 }
 
-static cohort_status nest(void *arg)
+TEST_TASK(nested, run_on(1, 4, task, NULL))
 {
     clear();
     CHECK_INT(cohort_await(cohort_parallel_for(0, NUM_ROWS, NULL, count_row, NULL)), COHORT_OK);
     check_counts(0, NUM_ROWS * NUM_COLUMNS);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(nested)
-{
-    for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
-        CHECK_INT(run_tasks(num_workers, nest, NULL), COHORT_OK);
 }
 
 /* --- other work --- */
@@ -182,20 +161,14 @@ static cohort_status end_the_range(void *is_over)
 }
 
 /* A range without an end in sight does not keep a task of the same worker from running. */
-static cohort_status compute_beside_a_task(void *arg)
+TEST_TASK(others_have_their_turn, run_on(1, 2, task, NULL))
 {
     atomic_bool is_over = false;
     cohort_future *range = cohort_parallel_for(0, SIZE_MAX, NULL, wait_until_over, &is_over);
     cohort_yield();
     cohort_future *task = cohort_async(end_the_range, &is_over);
     CHECK_INT(cohort_await(range), COHORT_ERR_CANCELLED);
-    return arg ? COHORT_ERR_FAILED : cohort_await(task);
-}
-
-TEST(others_have_their_turn)
-{
-    for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
-        CHECK_INT(run_tasks(num_workers, compute_beside_a_task, NULL), COHORT_OK);
+    CHECK_INT(cohort_await(task), COHORT_OK);
 }
 
 /* --- at the end of the runtime --- */

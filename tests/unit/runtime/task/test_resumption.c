@@ -175,7 +175,7 @@ TEST(pairs)
         }
 }
 
-TEST_TASK(wrong_mobility, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(wrong_mobility, run_on(1, 1, task, NULL))
 {
     cohort_task_options options = {.mobility = (enum cohort_task_mobility)3};
     CHECK_FAILS(cohort_await(cohort_async_with(wait_inside, NULL, &options)),

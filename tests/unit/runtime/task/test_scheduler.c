@@ -528,7 +528,7 @@ static cohort_status do_nothing(void *arg)
 }
 
 /* Each round leaves a task behind, and suspends until a newer one has run. */
-TEST_TASK(old_tasks_are_run, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(old_tasks_are_run, run_on(1, 1, task, NULL))
 {
     int num_left = 0, num_run = 0;
     uint64_t end = cohort__clock_after(50000000);

@@ -180,7 +180,7 @@ static cohort_status cancel_then_start(void *arg)
     return COHORT_OK;
 }
 
-TEST_TASK(not_started, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(not_started, run_on(1, 1, task, NULL))
 {
     cohort_scope *scope = create(0);
     start(scope, cancel_then_start, scope);
@@ -531,7 +531,7 @@ static void *use_scopes(void *never)
     return NULL;
 }
 
-TEST_TASK(threads_outside, CHECK_INT(run_tasks(2, task, NULL), COHORT_OK))
+TEST_TASK(threads_outside, run_on(2, 2, task, NULL))
 {
     pthread_t threads[2];
     cohort_promise *promise;

@@ -39,7 +39,7 @@ static void *see_in_thread(void *arg)
     return NULL;
 }
 
-static cohort_status no_round_is_missed(void *arg)
+TEST_TASK(no_round_is_missed, run_on(1, 3, task, NULL))
 {
     struct rounds rounds = {.num_left = NUM_WAITERS + NUM_THREADS,
                             .num_waiters = NUM_WAITERS + NUM_THREADS};
@@ -56,13 +56,6 @@ static cohort_status no_round_is_missed(void *arg)
         pthread_join(threads[i], NULL);
     cohort_condition_unref(rounds.changed);
     cohort_mutex_unref(rounds.mutex);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(no_round_is_missed)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, no_round_is_missed, NULL), COHORT_OK);
 }
 
 /* --- a signal wakes one, in order --- */
@@ -83,7 +76,7 @@ static cohort_status wait_once(void *arg)
     return cohort_mutex_unlock(rounds->mutex);
 }
 
-TEST_TASK(signals, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(signals, run_on(1, 1, task, NULL))
 {
     struct rounds rounds = {0};
     struct waiter waiters[NUM_WAITERS];

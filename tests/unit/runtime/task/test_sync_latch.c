@@ -22,7 +22,7 @@ static void *pass_in_thread(void *latch)
     return NULL;
 }
 
-static cohort_status opens(void *arg)
+TEST_TASK(opens, run_on(1, 3, task, NULL))
 {
     cohort_latch *latch;
     cohort_future *futures[NUM_WAITERS];
@@ -45,11 +45,4 @@ static cohort_status opens(void *arg)
     CHECK_INT(cohort_latch_count_down(latch, 0), COHORT_OK);
     CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_ERR_STATE);
     cohort_latch_unref(latch);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(opens)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, opens, NULL), COHORT_OK);
 }

@@ -51,7 +51,7 @@ static void *meet_in_thread(void *arg)
     return NULL;
 }
 
-static cohort_status meet(void *arg)
+TEST_TASK(meet, run_on(1, 3, task, NULL))
 {
     struct rounds rounds = {0};
     cohort_future *futures[NUM_TASKS];
@@ -66,13 +66,6 @@ static cohort_status meet(void *arg)
         pthread_join(threads[i], NULL);
     CHECK_INT(rounds.num_last, NUM_ROUNDS);
     cohort_local_barrier_unref(rounds.barrier);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(meet)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, meet, NULL), COHORT_OK);
 }
 
 TEST(alone)

@@ -60,7 +60,7 @@ static void *use_in_thread(void *arg)
     return NULL;
 }
 
-static cohort_status one_at_a_time(void *arg)
+TEST_TASK(one_at_a_time, run_on(1, 3, task, NULL))
 {
     struct guarded guarded = {.mutex = create()};
     cohort_future *futures[NUM_TASKS];
@@ -76,13 +76,6 @@ static cohort_status one_at_a_time(void *arg)
     CHECK_INT(cohort_mutex_lock(guarded.mutex, 0), COHORT_OK);
     CHECK_INT(cohort_mutex_unlock(guarded.mutex), COHORT_OK);
     cohort_mutex_unref(guarded.mutex);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(one_at_a_time)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, one_at_a_time, NULL), COHORT_OK);
 }
 
 /* --- first come, first served --- */
@@ -109,7 +102,7 @@ static cohort_status take_turn(void *arg)
 }
 
 /* With one worker, which of the tasks comes first is known. */
-TEST_TASK(in_order, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(in_order, run_on(1, 1, task, NULL))
 {
     int next = 0;
     cohort_mutex *mutex = create();

@@ -151,8 +151,7 @@ static cohort_status limits(void *arg)
 
 TEST(limits)
 {
-    for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
-        CHECK_INT(run_tasks(num_workers, limits, NULL), COHORT_OK);
+    run_on(1, 2, limits, NULL);
 }
 
 /* --- cancelling --- */
@@ -208,13 +207,12 @@ static cohort_status cancelling(void *arg)
 
 TEST(cancelling)
 {
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, cancelling, NULL), COHORT_OK);
+    run_on(1, 3, cancelling, NULL);
 }
 
 /* --- given back --- */
 
-TEST_TASK(given_back, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(given_back, run_on(1, 1, task, NULL))
 {
     struct object all;
     _Atomic int num_ended = 0;

@@ -100,17 +100,10 @@ static cohort_status pass_on(size_t capacity)
     return COHORT_OK;
 }
 
-static cohort_status nothing_is_lost(void *arg)
+TEST_TASK(nothing_is_lost, run_on(1, 3, task, NULL))
 {
     for (size_t capacity = 1; capacity < 200; capacity *= 7)
         CHECK_INT(pass_on(capacity), COHORT_OK);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(nothing_is_lost)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, nothing_is_lost, NULL), COHORT_OK);
 }
 
 /* --- closed --- */
@@ -177,7 +170,7 @@ static cohort_status put_own(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST_TASK(in_order, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(in_order, run_on(1, 1, task, NULL))
 {
     cohort_future *futures[NUM_GETTERS];
     void *item;

@@ -64,8 +64,7 @@ static cohort_status permits(void *arg)
 
 TEST(permits)
 {
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, permits, NULL), COHORT_OK);
+    run_on(1, 3, permits, NULL);
 }
 
 /* First come, first served. */
@@ -85,7 +84,7 @@ static cohort_status wait_in_line(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST_TASK(in_order, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(in_order, run_on(1, 1, task, NULL))
 {
     cohort_future *futures[NUM_WAITERS];
     CHECK_INT(cohort_semaphore_create(0, &line.semaphore), COHORT_OK);
@@ -116,7 +115,7 @@ static cohort_status use_until_cancelled(void *arg)
     return COHORT_OK;
 }
 
-static cohort_status cancel_often(void *arg)
+TEST_TASK(cancelled, run_on(1, 3, task, NULL))
 {
     struct pool pool = {0};
     CHECK_INT(cohort_semaphore_create(NUM_PERMITS, &pool.semaphore), COHORT_OK);
@@ -134,13 +133,6 @@ static cohort_status cancel_often(void *arg)
         CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_OK);
     CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_ERR_TIMEOUT);
     cohort_semaphore_unref(pool.semaphore);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(cancelled)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, cancel_often, NULL), COHORT_OK);
 }
 
 TEST(too_many)

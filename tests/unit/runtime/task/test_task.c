@@ -14,20 +14,13 @@ static cohort_status count(void *arg)
     return arg ? cohort_fail(COHORT_ERR_FAILED, "%s", (char *)arg) : COHORT_OK;
 }
 
-static cohort_status statuses_and_messages(void *arg)
+TEST_TASK(statuses_and_messages, run_on(1, 2, task, NULL))
 {
     CHECK_INT(cohort_await(cohort_async(count, NULL)), COHORT_OK);
     CHECK_TEXT(cohort_error_message(), "");
     CHECK_INT(cohort_await(cohort_async(count, "why")), COHORT_ERR_FAILED);
     CHECK_TEXT(cohort_error_message(), "why");
     CHECK_INT(cohort_await(cohort_async(NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(statuses_and_messages)
-{
-    CHECK_INT(run_tasks(1, statuses_and_messages, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(2, statuses_and_messages, NULL), COHORT_OK);
 }
 
 static cohort_status fail_with_another(void *arg)
@@ -72,8 +65,7 @@ static cohort_status orders(void *arg)
 TEST(orders)
 {
     static cohort_future *tasks[3000];
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, orders, tasks), COHORT_OK);
+    run_on(1, 3, orders, tasks);
 }
 
 /* Tasks that an await has run out of turn don't accumulate in the deque. */
@@ -91,8 +83,7 @@ static cohort_status pairs(void *arg)
 TEST(pairs)
 {
     atomic_store(&num_runs, 0);
-    CHECK_INT(run_tasks(1, pairs, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(2, pairs, NULL), COHORT_OK);
+    run_on(1, 2, pairs, NULL);
     CHECK_INT(atomic_load(&num_runs), 400000);
 }
 
@@ -226,7 +217,7 @@ static cohort_status fail_when_told(void *arg)
     return cohort_fail(COHORT_ERR_GONE, "alone");
 }
 
-static cohort_status await_known_tasks(void *arg)
+TEST_TASK(known_tasks, run_on(1, 2, task, NULL))
 {
     struct known known;
     known.own = cohort_async(tell_others, &known);
@@ -247,11 +238,10 @@ static cohort_status await_known_tasks(void *arg)
     atomic_store(&is_decided, true);
     CHECK_INT(cohort_await(any), COHORT_OK);
     CHECK_INT(cohort_await(task), COHORT_ERR_GONE);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 /* Awaited as the newest, as the oldest, and as one between; some by two that know them. */
-static cohort_status await_in_orders(void *arg)
+TEST_TASK(orders_of_awaits, run_on(1, 3, task, NULL))
 {
     enum { NUM = 40 };
     cohort_future *tasks[NUM];
@@ -272,19 +262,6 @@ static cohort_status await_in_orders(void *arg)
             }
         }
     }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(orders_of_awaits)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, await_in_orders, NULL), COHORT_OK);
-}
-
-TEST(known_tasks)
-{
-    for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
-        CHECK_INT(run_tasks(num_workers, await_known_tasks, NULL), COHORT_OK);
 }
 
 /* --- without memory --- */

@@ -120,8 +120,7 @@ static cohort_status followers(void *arg)
 
 TEST(several_follow)
 {
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, followers, NULL), COHORT_OK);
+    run_on(1, 3, followers, NULL);
 }
 
 /* What a thread outside does after the workers have ended and before the runtime has. */

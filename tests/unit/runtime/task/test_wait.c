@@ -52,8 +52,7 @@ static cohort_status failed_and_thread(void *arg)
 
 TEST(fails_late)
 {
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, failed_and_thread, NULL), COHORT_OK);
+    run_on(1, 3, failed_and_thread, NULL);
 }
 
 /* What is complete, in a scope that is cancelled, with a limit that is over, is complete; else it
@@ -69,7 +68,7 @@ static cohort_status ask_in_scope(void *arg)
     return COHORT_OK;
 }
 
-static cohort_status order(void *arg)
+TEST_TASK(order, run_on(1, 3, task, NULL))
 {
     cohort_promise *promises[2];
     cohort_future *futures[2];
@@ -83,16 +82,9 @@ static cohort_status order(void *arg)
     cohort_promise_fulfil(promises[1], NULL);
     for (int i = 0; i < 2; i++)
         CHECK_INT(cohort_await(futures[i]), COHORT_OK);
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(order)
-{
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, order, NULL), COHORT_OK);
-}
-
-TEST_TASK(wrong, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(wrong, run_on(1, 1, task, NULL))
 {
     enum cohort_wait_end end = (enum cohort_wait_end)77;
     cohort_promise *promise;

@@ -7,7 +7,7 @@ static cohort_status fail_as_told(void *arg)
     return arg ? cohort_fail(COHORT_ERR_FAILED, "%s", (char *)arg) : COHORT_OK;
 }
 
-static cohort_status tasks(void *arg)
+TEST_TASK(tasks, run_on(1, 3, task, NULL))
 {
     enum { NUM_TASKS = 100 };
     cohort_future *futures[NUM_TASKS];
@@ -20,13 +20,6 @@ static cohort_status tasks(void *arg)
         CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_ERR_FAILED);
         CHECK_TEXT(cohort_error_message(), "thirty");
     }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(tasks)
-{
-    CHECK_INT(run_tasks(1, tasks, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(3, tasks, NULL), COHORT_OK);
 }
 
 TEST(waits_for_the_last)

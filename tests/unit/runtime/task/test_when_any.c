@@ -90,7 +90,7 @@ static cohort_status yield_often(void *times)
     return COHORT_OK;
 }
 
-static cohort_status tasks(void *arg)
+TEST_TASK(tasks, run_on(1, 3, task, NULL))
 {
     for (int round = 0; round < 500; round++) {
         cohort_future *futures[NUM_FUTURES];
@@ -100,11 +100,4 @@ static cohort_status tasks(void *arg)
         CHECK_INT(cohort_await(cohort_when_any(futures, NUM_FUTURES, &index)), COHORT_OK);
         CHECK(index < NUM_FUTURES);
     }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(tasks)
-{
-    CHECK_INT(run_tasks(1, tasks, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(3, tasks, NULL), COHORT_OK);
 }

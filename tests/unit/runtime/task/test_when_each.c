@@ -144,7 +144,7 @@ static cohort_status yield_often(void *times)
 }
 
 /* The sum of all indices is right, and they come one after the other. */
-static cohort_status tasks(void *arg)
+TEST_TASK(tasks, run_on(1, 3, task, NULL))
 {
     enum { NUM_TASKS = 50 };
     for (int round = 0; round < 50; round++) {
@@ -161,11 +161,4 @@ static cohort_status tasks(void *arg)
         }
         CHECK_INT((long long)sum, NUM_TASKS * (NUM_TASKS - 1) / 2);
     }
-    return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-TEST(tasks)
-{
-    CHECK_INT(run_tasks(1, tasks, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(3, tasks, NULL), COHORT_OK);
 }

@@ -214,8 +214,7 @@ static cohort_status leave_behind(void *arg)
 TEST(stop)
 {
     atomic_int num = 0;
-    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
-        CHECK_INT(run_tasks(num_workers, leave_behind, &num), COHORT_OK);
+    run_on(1, 3, leave_behind, &num);
     CHECK_INT(atomic_load(&num), 30);
 }
 
@@ -235,7 +234,7 @@ TEST(stacks_are_reused)
     CHECK_INT(run_tasks(1, one_after_the_other, NULL), COHORT_OK);
 }
 
-TEST_TASK(unused_stacks_go_back, CHECK_INT(run_tasks(1, task, NULL), COHORT_OK))
+TEST_TASK(unused_stacks_go_back, run_on(1, 1, task, NULL))
 {
     cohort_future *tasks[10];
     const struct cohort__sized *sized = &cohort__worker_self->sized;

@@ -180,10 +180,11 @@ static bool step(void)
     return true;
 }
 
-TEST(fetch)
+#define TEST_FAR(name) TEST_BETWEEN(name, begin(), finish())
+
+TEST_FAR(fetch)
 {
     size_t num;
-    begin();
     far_trace_begin(trace);
     while (answer.is_there)
         CHECK(step());
@@ -205,13 +206,11 @@ TEST(fetch)
         CHECK(has(part(file, FIRST + i), content[i], part_bytes));
         CHECK_INT(access(part(far_file, FIRST + i), F_OK), -1);
     }
-    finish();
 }
 
 /* One is here, since the folder is shared; that of another job is not it; and one is not there. */
-TEST(not_fetched)
+TEST_FAR(not_fetched)
 {
-    begin();
     put(part(file, FIRST), content[0], COHORT__TRACE_HEAD_BYTES);
     unlink(part(far_file, FIRST + 1));
     CHECK(!far_trace_fetch(trace, KEY));
@@ -234,7 +233,6 @@ TEST(not_fetched)
         CHECK(step());
     CHECK_INT(num_here, 2);
     CHECK(has(part(file, FIRST + 1), content[1], part_bytes));
-    finish();
 }
 
 /* Lost in the middle, or given up: what has come so far goes. */
@@ -262,10 +260,9 @@ TEST(ended)
     }
 }
 
-TEST(copy)
+TEST_FAR(copy)
 {
     struct trace_part_copy part_copy;
-    begin();
     CHECK_INT(trace_part_copy_init(&part_copy, file, KEY, FIRST, 10000), COHORT_OK);
     CHECK_INT(trace_part_copy_take(&part_copy, content[0], 100), COHORT_ERR_PROTOCOL);
     CHECK_FAILS(trace_part_copy_take(&part_copy, content[1], 5000), COHORT_ERR_PROTOCOL,
@@ -279,13 +276,11 @@ TEST(copy)
     CHECK_INT(trace_part_copy_init(&part_copy, "/nowhere/trace", KEY, FIRST, 10000), COHORT_OK);
     CHECK_INT(trace_part_copy_take(&part_copy, content[0], 9000), COHORT_ERR_SYSTEM);
     trace_part_copy_fini(&part_copy, false);
-    finish();
 }
 
 /* Answers to what was not asked. */
-TEST(wrong)
+TEST_FAR(wrong)
 {
-    begin();
     far_trace_begin(trace);
     answer.data[3] ^= 1;
     CHECK(!step());
@@ -296,7 +291,6 @@ TEST(wrong)
         CHECK(step());
     answer.rank++;
     CHECK(!step());
-    finish();
 }
 
 /* Whatever a daemon sends: it is refused, or the fetching comes to its end, and what is here is a
