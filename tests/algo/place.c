@@ -9,9 +9,8 @@ static void place_init(struct place *place)
         {"domain", place->domain_of}, {"host", place->host_of}, {"switch", place->switch_of}};
     for (uint32_t i = 0; place->hosts_of_switch > 0 && i < place->num_localities; i++)
         place->switch_of[i] = place->host_of[i] / place->hosts_of_switch;
-    CHECK_INT(cohort__machine_create(&place->machine, place->locality_of, place->num_sites,
-                                     place->num_localities, outer, place->hosts_of_switch ? 3 : 2),
-              COHORT_OK);
+    CHECK_OK(cohort__machine_create(&place->machine, place->locality_of, place->num_sites,
+                                    place->num_localities, outer, place->hosts_of_switch ? 3 : 2));
 }
 
 void place_switches(struct place *place, uint32_t hosts_of_switch, uint32_t hosts, uint32_t domains,

@@ -19,7 +19,7 @@ static struct cohort__plan *minimum_create(const struct cohort__request *call)
 {
     struct cohort__request request = cohort__agreement_request(call);
     struct cohort__plan *minimum = NULL;
-    CHECK_INT(cohort__algorithm_build(minimum_row, &request, &minimum), COHORT_OK);
+    CHECK_OK(cohort__algorithm_build(minimum_row, &request, &minimum));
     return minimum;
 }
 
@@ -29,7 +29,7 @@ static cohort_status decorate(const struct cohort__request *request, struct coho
     struct cohort__plan *collective = NULL;
     const struct cohort__algorithm *row =
         cohort__algorithm_find(request->collective, request->arity > 2 ? "hierarchical" : "linear");
-    CHECK_INT(cohort__algorithm_build(row, request, &collective), COHORT_OK);
+    CHECK_OK(cohort__algorithm_build(row, request, &collective));
     cohort_status status = cohort__agreement_build(minimum, collective, ret_plan);
     cohort__plan_unref(minimum);
     cohort__plan_unref(collective);

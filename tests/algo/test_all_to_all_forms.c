@@ -18,7 +18,7 @@ static struct cohort__plan *build_at(const char *name, uint32_t num_sites, uint3
     const struct cohort__algorithm *row = cohort__algorithm_find(COHORT__ALL_TO_ALL, name);
     struct cohort__plan *plan = NULL;
     CHECK(row);
-    CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
+    CHECK_OK(cohort__algorithm_build(row, &request, &plan));
     return plan;
 }
 

@@ -243,7 +243,7 @@ TEST(xor_step_by_step)
 {
     enum { SITES = 64 };
     struct cohort__network network;
-    CHECK_INT(cohort__network_init(&network, "hypercube", SITES), COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, "hypercube", SITES));
     for (uint32_t step = 1; step < SITES; step++) {
         bool is_taken[SITES * 12] = {false};
         for (uint32_t site = 0; site < SITES; site++) {
@@ -391,7 +391,7 @@ TEST(hops)
     for (uint32_t p = 2; p <= 40; p++) {
         uint64_t array = 0, one_way = 0, ring = 0, link;
         struct cohort__network network;
-        CHECK_INT(cohort__network_init(&network, "ring", p), COHORT_OK);
+        CHECK_OK(cohort__network_init(&network, "ring", p));
         for (uint32_t pair = 0; pair < p * p; pair++) {
             uint32_t from = pair / p, to = pair % p;
             struct cohort__route route = cohort__route_begin(&network, from, to);

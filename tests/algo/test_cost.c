@@ -51,7 +51,7 @@ static void check_cost(const struct cohort__algorithm *row, struct cohort__reque
     for (uint32_t site = 0; site < request.num_sites; site++) {
         struct cohort__plan *plan = NULL;
         request.this_site = site;
-        CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
+        CHECK_OK(cohort__algorithm_build(row, &request, &plan));
         count_plan(&totals, plan);
         cohort__plan_unref(plan);
     }

@@ -132,11 +132,10 @@ static void check_time(const struct row *row, const struct cohort__algorithm *al
         return;
     struct cohort__cost cost = cohort__algorithm_cost(algorithm, request);
     struct cohort__network network;
-    CHECK_INT(cohort__network_init(&network, "full", request->num_sites), COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, "full", request->num_sites));
     for (uint32_t i = 0; i < NUM_PARAMETERS; i++) {
         struct cohort__sim_result result;
-        CHECK_INT(cohort__simulate_algorithm(&network, &parameters[i], algorithm, request, &result),
-                  COHORT_OK);
+        CHECK_OK(cohort__simulate_algorithm(&network, &parameters[i], algorithm, request, &result));
         double time = cost.startups * parameters[i].startup + cost.bytes * parameters[i].per_byte +
                       cost.reduced * parameters[i].reduce;
         if (time < result.time * (1 - below) || time > result.time * (1 + above))

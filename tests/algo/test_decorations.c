@@ -58,11 +58,11 @@ static void check_call(const struct cohort__algorithm *row, struct cohort__reque
     for (uint32_t site = 0; site < request.num_sites; site++) {
         struct cohort__plan *plan;
         request.this_site = site;
-        CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
+        CHECK_OK(cohort__algorithm_build(row, &request, &plan));
         plans[site] = plan;
         if (cohort__collective_is_rooted(row->collective) && site != request.root)
             continue;
-        CHECK_INT(decorate(&request, plan, &plans[site]), COHORT_OK);
+        CHECK_OK(decorate(&request, plan, &plans[site]));
         cohort__plan_unref(plan);
     }
     if (plan_check(plans, request.num_sites))
@@ -126,15 +126,15 @@ TEST(gaps)
 {
     struct cohort__plan_builder *builder;
     struct cohort__plan *plan, *decorated;
-    CHECK_INT(cohort__plan_builder_create(&builder, "gaps", 1, 0), COHORT_OK);
+    CHECK_OK(cohort__plan_builder_create(&builder, "gaps", 1, 0));
     uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 16);
     uint32_t in = cohort__plan_block(
         builder,
         (struct cohort__block){
             .space = COHORT__SPACE_IN, .count = 2, .offset = 100, .bytes = 8, .stride = 50});
     cohort__plan_copy(builder, 1, out, in);
-    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
-    CHECK_INT(cohort__plan_in_place(plan, 1000, &decorated), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder, &plan));
+    CHECK_OK(cohort__plan_in_place(plan, 1000, &decorated));
     CHECK_INT(decorated->in_bytes, 0);
     CHECK_INT(decorated->out_bytes, 1158);
     CHECK_INT(decorated->tmp_bytes, 58);
@@ -146,7 +146,7 @@ TEST(gaps)
         }
     CHECK_INT(num_copies, 2);
     struct cohort__plan *again;
-    CHECK_INT(cohort__plan_in_place(decorated, 0, &again), COHORT_OK);
+    CHECK_OK(cohort__plan_in_place(decorated, 0, &again));
     CHECK(again == decorated);
     cohort__plan_unref(again);
     cohort__plan_unref(decorated);

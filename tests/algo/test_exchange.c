@@ -194,7 +194,7 @@ TEST(many_runs)
     const size_t many = 2 * (size_t)UINT32_MAX + 3, base = 16;
     cohort_layout *layout;
     struct cohort__plan *plan;
-    CHECK_INT(cohort_layout_create_vector(&layout, many, 1, 3), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&layout, many, 1, 3));
     const cohort_layout *const layouts[] = {layout, layout};
     const struct cohort__part parts[] = {{1, base, many * 4}, {0, base, many * 4}};
     const struct cohort__request request = {.collective = COHORT__EXCHANGE,
@@ -206,9 +206,8 @@ TEST(many_runs)
                                             .out_layouts = layouts,
                                             .num_in_parts = 2,
                                             .num_out_parts = 2};
-    CHECK_INT(cohort__algorithm_build(cohort__algorithm_find(COHORT__EXCHANGE, "linear"), &request,
-                                      &plan),
-              COHORT_OK);
+    CHECK_OK(cohort__algorithm_build(cohort__algorithm_find(COHORT__EXCHANGE, "linear"), &request,
+                                     &plan));
     CHECK_INT(plan->num_steps, 2 + 3); /* a message each way, and the blocks of its own */
     for (uint32_t i = 0; i < plan->num_steps; i++) {
         const struct cohort__step *step = &plan->steps[i];

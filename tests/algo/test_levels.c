@@ -267,7 +267,7 @@ static struct traffic traffic_of(const struct place *place, struct cohort__reque
     for (uint32_t site = 0; site < place->num_sites; site++) {
         struct cohort__plan *plan = NULL;
         request.this_site = site;
-        CHECK_INT(build_plan(&request, &plan), COHORT_OK);
+        CHECK_OK(build_plan(&request, &plan));
         add_traffic(place, plan, &traffic);
         cohort__plan_unref(plan);
     }
@@ -473,10 +473,9 @@ static cohort_status build_checked(const struct cohort__request *request,
     struct cohort__plan *minimum = NULL, *collective = NULL;
     agreement.meets = request->meets;
     agreement.has_notes = request->has_notes;
-    CHECK_INT(cohort__algorithm_build(cohort__algorithm_find(COHORT__ALL_REDUCE, "levels"),
-                                      &agreement, &minimum),
-              COHORT_OK);
-    CHECK_INT(build(request, &collective), COHORT_OK);
+    CHECK_OK(cohort__algorithm_build(cohort__algorithm_find(COHORT__ALL_REDUCE, "levels"),
+                                     &agreement, &minimum));
+    CHECK_OK(build(request, &collective));
     cohort_status status = cohort__agreement_build(minimum, collective, ret_plan);
     cohort__plan_unref(minimum);
     cohort__plan_unref(collective);
@@ -499,15 +498,14 @@ static void run_checked(const struct call *call, uint64_t seed)
         memcpy(values[site], (int16_t[]){value, (int16_t)-value, 1, -1}, sizeof(values[site]));
         check[site] = (uint8_t *)values[site];
     }
-    CHECK_INT(plan_run(&(struct plan_run){.plans = call->plans,
-                                          .num_sites = num_sites,
-                                          .in = (const uint8_t *const *)call->in,
-                                          .out = call->out,
-                                          .op = call_op_add,
-                                          .check = check,
-                                          .guard = accept,
-                                          .seed = seed}),
-              COHORT_OK);
+    CHECK_OK(plan_run(&(struct plan_run){.plans = call->plans,
+                                         .num_sites = num_sites,
+                                         .in = (const uint8_t *const *)call->in,
+                                         .out = call->out,
+                                         .op = call_op_add,
+                                         .check = check,
+                                         .guard = accept,
+                                         .seed = seed}));
     const int16_t least[] = {5, (int16_t)(-4 - (int)num_sites), 1, -1};
     for (uint32_t site = 0; site < num_sites; site++) {
         CHECK(memcmp(values[site], least, sizeof(least)) == 0);

@@ -27,7 +27,7 @@ static void put_in_place(const struct cohort__request *request, struct cohort__p
     size_t offset = request->collective == COHORT__ALL_TO_ALL
                         ? 0
                         : cohort__request_out(request, request->this_site).offset;
-    CHECK_INT(cohort__plan_in_place(inner, offset, plan), COHORT_OK);
+    CHECK_OK(cohort__plan_in_place(inner, offset, plan));
     cohort__plan_unref(inner);
 }
 
@@ -39,7 +39,7 @@ static void add_rows(const struct cohort__request *request, struct cohort__plan 
         struct cohort__part part = cohort__request_out(request, site);
         rows[site] = (struct cohort__row){part.offset, part.bytes};
     }
-    CHECK_INT(cohort__plan_rows(inner, rows, request->num_sites, plan), COHORT_OK);
+    CHECK_OK(cohort__plan_rows(inner, rows, request->num_sites, plan));
     cohort__plan_unref(inner);
 }
 

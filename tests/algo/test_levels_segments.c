@@ -156,7 +156,7 @@ static void check_flow(const struct place *place, unsigned chosen)
     };
     for (request.this_site = 0; request.this_site < place->num_sites; request.this_site++) {
         struct cohort__plan *plan = NULL;
-        CHECK_INT(cohort__algorithm_plan(row_of(chosen), &request, &plan), COHORT_OK);
+        CHECK_OK(cohort__algorithm_plan(row_of(chosen), &request, &plan));
         uint32_t *waits = find_waits(plan);
         for (uint32_t i = 0; i < plan->num_steps; i++)
             check_step(plan, cohort__collective_reduces(request.collective), i, waits[i]);

@@ -47,7 +47,7 @@ static long verify(const struct cohort__algorithm *row, const struct cohort__req
         bool has_failed = left < 0;
         left = -1;
         if (!has_failed) {
-            CHECK_INT(status, COHORT_OK);
+            CHECK_OK(status);
             cohort__plan_unref(plan);
             return failing;
         }
@@ -87,9 +87,8 @@ TEST(agreement)
         .collective = COHORT__GATHER, .num_sites = 9, .arity = 3, .bytes = 8};
     struct cohort__request minimum_request = cohort__agreement_request(&request);
     struct cohort__plan *gather = NULL, *minimum = NULL, *plan = NULL;
-    CHECK_INT(cohort__algorithm_plan(&cohort__gather_hierarchical, &request, &gather), COHORT_OK);
-    CHECK_INT(cohort__algorithm_plan(&cohort__all_reduce_hierarchical, &minimum_request, &minimum),
-              COHORT_OK);
+    CHECK_OK(cohort__algorithm_plan(&cohort__gather_hierarchical, &request, &gather));
+    CHECK_OK(cohort__algorithm_plan(&cohort__all_reduce_hierarchical, &minimum_request, &minimum));
     long failing = 0;
     for (bool has_failed = true; has_failed; failing++) {
         left = failing;
@@ -116,7 +115,7 @@ TEST(simulation)
         struct cohort__network network;
         bool has_failed = true;
         long failing = 0;
-        CHECK_INT(cohort__network_init(&network, names[i], 9), COHORT_OK);
+        CHECK_OK(cohort__network_init(&network, names[i], 9));
         for (; has_failed; failing++) {
             struct cohort__sim_result result = {.messages = 77};
             left = failing;

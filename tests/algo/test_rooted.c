@@ -174,8 +174,7 @@ static uint32_t count_messages(enum cohort__collective collective, uint32_t num_
                                       .element = element};
     struct cohort__plan *plan = NULL;
     uint32_t num_sends = 0;
-    CHECK_INT(cohort__algorithm_build(cohort__algorithm_find(collective, "chain"), &request, &plan),
-              COHORT_OK);
+    CHECK_OK(cohort__algorithm_build(cohort__algorithm_find(collective, "chain"), &request, &plan));
     for (uint32_t i = 0; i < plan->num_steps; i++)
         if (plan->steps[i].kind == COHORT__STEP_SEND)
             CHECK_INT(plan->steps[i].tag, num_sends++);

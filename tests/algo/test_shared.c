@@ -13,14 +13,14 @@ static struct cohort__plan *minimum_create(const struct cohort__request *call)
 {
     struct cohort__request request = cohort__agreement_request(call);
     struct cohort__plan *minimum = NULL;
-    CHECK_INT(cohort__shared_build(&request, &minimum), COHORT_OK);
+    CHECK_OK(cohort__shared_build(&request, &minimum));
     return minimum;
 }
 
 static cohort_status decorate(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {
     struct cohort__plan *minimum = minimum_create(request), *collective = NULL;
-    CHECK_INT(cohort__shared_build(request, &collective), COHORT_OK);
+    CHECK_OK(cohort__shared_build(request, &collective));
     cohort_status status = cohort__agreement_build(minimum, collective, ret_plan);
     cohort__plan_unref(minimum);
     cohort__plan_unref(collective);

@@ -35,10 +35,9 @@ static void check_large(enum cohort__collective collective, const char *row, siz
     struct cohort__network network;
     struct rusage usage;
     double begin = cpu_seconds();
-    CHECK_INT(cohort__network_init(&network, "hypercube", SITES), COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, "hypercube", SITES));
     CHECK(algorithm);
-    CHECK_INT(cohort__simulate_algorithm(&network, &costs, algorithm, &request, &result),
-              COHORT_OK);
+    CHECK_OK(cohort__simulate_algorithm(&network, &costs, algorithm, &request, &result));
     CHECK_INT(getrusage(RUSAGE_SELF, &usage), 0);
     printf("%s %s: %.1f s of processor, %ld MiB\n", cohort__collective_name(collective), row,
            cpu_seconds() - begin, usage.ru_maxrss / 1024);
@@ -87,8 +86,7 @@ static struct cohort__machine *make_machine(void)
         locality_of[i] = i / TASKS;
     for (uint32_t i = 0; i < HOSTS * LOCALITIES; i++)
         host_of[i] = i / LOCALITIES;
-    CHECK_INT(cohort__machine_create(&machine, locality_of, MILLION, HOSTS * LOCALITIES, &hosts, 1),
-              COHORT_OK);
+    CHECK_OK(cohort__machine_create(&machine, locality_of, MILLION, HOSTS * LOCALITIES, &hosts, 1));
     free(locality_of);
     free(host_of);
     return machine;
@@ -117,7 +115,7 @@ TEST(million)
     struct rusage usage;
     double begin = cpu_seconds();
     cohort__parameters_default(&parameters);
-    CHECK_INT(cohort__simulate_machine(&machine, build_site, &request, &account), COHORT_OK);
+    CHECK_OK(cohort__simulate_machine(&machine, build_site, &request, &account));
     CHECK_INT(getrusage(RUSAGE_SELF, &usage), 0);
     printf("a million sites: %.1f s of processor, %ld MiB\n", cpu_seconds() - begin,
            usage.ru_maxrss / 1024);

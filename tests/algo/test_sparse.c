@@ -29,7 +29,7 @@ static struct cohort__plan **build(const char *row, struct cohort__request reque
     CHECK(plans && algorithm);
     for (uint32_t site = 0; site < request.num_sites; site++) {
         request.this_site = site;
-        CHECK_INT(cohort__sparse_build(algorithm, &request, &plans[site]), COHORT_OK);
+        CHECK_OK(cohort__sparse_build(algorithm, &request, &plans[site]));
         CHECK(plans[site]->in_bytes <= 1 && plans[site]->out_bytes == 1);
     }
     if (plan_check(plans, request.num_sites))

@@ -41,7 +41,7 @@ static cohort_layout *lay_runs(cohort_layout_block *runs, size_t length, size_t 
         for (size_t e = 0; e < runs[k].count; e++)
             places[i++] = runs[k].offset + e;
     }
-    CHECK_INT(cohort_layout_create_blocks(&layout, runs, runs_for(num, length)), COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks(&layout, runs, runs_for(num, length)));
     return layout;
 }
 
@@ -71,10 +71,10 @@ void random_layouts_of_one(struct cohort__random *random, const size_t num[2],
 static cohort_layout *add_rest(cohort_layout *main, size_t num, size_t rest, size_t *places)
 {
     cohort_layout *last, *layout;
-    CHECK_INT(cohort_layout_create_vector(&last, rest, 1, 2), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&last, rest, 1, 2));
     size_t begin = cohort_layout_span(last);
     const cohort_layout_part parts[] = {{begin, main}, {0, last}};
-    CHECK_INT(cohort_layout_create_parts(&layout, parts, 2), COHORT_OK);
+    CHECK_OK(cohort_layout_create_parts(&layout, parts, 2));
     for (size_t i = 0; i < num; i++)
         places[i] += begin;
     for (size_t i = 0; i < rest; i++)
@@ -90,8 +90,8 @@ static cohort_layout *draw_nested(struct cohort__random *random, size_t num, siz
     size_t inner = 1 + below(random, 5), outer = num / inner;
     size_t stride = 1 + below(random, 3), far = inner * stride + below(random, 3);
     cohort_layout *vector, *repeated;
-    CHECK_INT(cohort_layout_create_vector(&vector, inner, 1, stride), COHORT_OK);
-    CHECK_INT(cohort_layout_create_repeat(&repeated, outer, far, vector), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&vector, inner, 1, stride));
+    CHECK_OK(cohort_layout_create_repeat(&repeated, outer, far, vector));
     for (size_t i = 0; i < outer * inner; i++)
         places[i] = i / inner * far + i % inner * stride;
     cohort_layout_unref(vector);
@@ -108,7 +108,7 @@ static cohort_layout *draw_box(struct cohort__random *random, size_t num, size_t
         starts[d] = below(random, 3);
         sizes[d] = starts[d] + counts[d] + below(random, 3);
     }
-    CHECK_INT(cohort_layout_create_box(&box, 3, sizes, starts, counts), COHORT_OK);
+    CHECK_OK(cohort_layout_create_box(&box, 3, sizes, starts, counts));
     size_t in_box = counts[0] * counts[1] * counts[2];
     for (size_t i = 0; i < in_box; i++)
         places[i] = ((starts[0] + i / (counts[1] * counts[2])) * sizes[1] + starts[1] +
@@ -123,7 +123,7 @@ static cohort_layout *draw_run(struct cohort__random *random, size_t num, size_t
 {
     const cohort_layout_block run = {below(random, 4), num};
     cohort_layout *layout;
-    CHECK_INT(cohort_layout_create_blocks(&layout, &run, 1), COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks(&layout, &run, 1));
     for (size_t i = 0; i < num; i++)
         places[i] = run.offset + i;
     return layout;
@@ -205,9 +205,8 @@ static void check_packing(const struct random_lying *lying, const unsigned char 
     const size_t element = lying->element;
     unsigned char *packed = malloc(lying->num * element + 1);
     CHECK(packed);
-    CHECK_INT(
-        cohort_layout_pack(lying->layout, cohort_datatype_of_bytes(element), packed, lying->array),
-        COHORT_OK);
+    CHECK_OK(
+        cohort_layout_pack(lying->layout, cohort_datatype_of_bytes(element), packed, lying->array));
     CHECK(memcmp(packed, elements, lying->num * element) == 0);
     for (size_t i = 0; i < lying->num; i++)
         CHECK(memcmp(place_of(lying, i), elements + i * element, element) == 0);
@@ -221,9 +220,8 @@ void random_lying_put(const struct random_lying *lying, const unsigned char *ele
         memcpy(place_of(lying, i), elements + i * element, element);
     if (num < lying->num || num == 0)
         return;
-    CHECK_INT(cohort_layout_unpack(lying->layout, cohort_datatype_of_bytes(element), lying->array,
-                                   elements),
-              COHORT_OK);
+    CHECK_OK(cohort_layout_unpack(lying->layout, cohort_datatype_of_bytes(element), lying->array,
+                                  elements));
     check_packing(lying, elements);
 }
 

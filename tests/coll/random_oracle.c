@@ -80,13 +80,10 @@ static cohort_status run_mix(void *result, const void *left, const void *right, 
 
 void random_ops_init(void)
 {
-    CHECK_INT(cohort_op_create(
-                  &affine, &(struct cohort_op_options){.name = "affine", .function = run_affine}),
-              COHORT_OK);
-    CHECK_INT(cohort_op_create(&mix, &(struct cohort_op_options){.name = "mix",
-                                                                 .function = run_mix,
-                                                                 .commutative = true}),
-              COHORT_OK);
+    CHECK_OK(cohort_op_create(
+        &affine, &(struct cohort_op_options){.name = "affine", .function = run_affine}));
+    CHECK_OK(cohort_op_create(&mix, &(struct cohort_op_options){
+                                        .name = "mix", .function = run_mix, .commutative = true}));
 }
 
 void random_ops_fini(void)

@@ -449,7 +449,7 @@ static cohort_layout_neighbour neighbour_of(const struct random_lying *lying,
     begin = is_at_begin || block->count == 0 ? 0 : begin;
     for (size_t i = 0; i < block->count; i++)
         runs[i].offset -= begin;
-    CHECK_INT(cohort_layout_create_blocks(&layout, runs, block->count), COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks(&layout, runs, block->count));
     free(runs);
     return (cohort_layout_neighbour){block->peer, begin, layout};
 }
@@ -534,7 +534,7 @@ static void set_options(struct random_site *site, cohort_comm *comm)
     if (options.algorithm || options.root_site || options.check_asymmetric ||
         options.reproducible || options.ret_rows || options.in_layout || options.out_layout ||
         options.deadline)
-        CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(comm, &options));
 }
 
 void random_site_prepare(struct random_site *site, const unsigned char *input)

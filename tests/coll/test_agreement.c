@@ -267,20 +267,20 @@ static cohort_status by_call(cohort_comm *comm, void *arg)
         struct exercise exercise;
         if (kind == EXERCISE_REDUCE_ORDERED || kind == EXERCISE_ALL_REDUCE_ORDERED)
             continue; /* a user's type */
-        CHECK_INT(ask(comm), COHORT_OK);
+        CHECK_OK(ask(comm));
         exercise_begin_with(&exercise, comm, (enum exercise_kind)kind, 3, ++generation,
                             (struct exercise_options){.in_place = kind % 2});
-        CHECK_INT(exercise_end(&exercise), COHORT_OK);
+        CHECK_OK(exercise_end(&exercise));
         cohort_datatype type = me == 1 ? COHORT_DOUBLE : COHORT_INT64;
-        CHECK_INT(ask(comm), COHORT_OK);
+        CHECK_OK(ask(comm));
         CHECK_FAILS(
             cohort_await(cohort_all_reduce(comm, in, out, 1, type, COHORT_SUM, ++generation)),
             COHORT_ERR_BAD_PARAMETER, "from int64 to double");
         type = cohort_datatype_of_bytes(sizeof(int64_t));
-        CHECK_INT(ask(comm), COHORT_OK);
+        CHECK_OK(ask(comm));
         CHECK_FAILS(cohort_await(cohort_all_gather(comm, in, out, 1, type, ++generation)),
                     COHORT_ERR_NOT_SUPPORTED, "user types can't be compared");
-        CHECK_INT(ask(comm), COHORT_OK);
+        CHECK_OK(ask(comm));
         CHECK_INT(cohort_await(cohort_all_to_all(comm, me == 1 ? NULL : in, out, 1, COHORT_INT64,
                                                  ++generation)),
                   COHORT_ERR_BAD_PARAMETER);
@@ -419,14 +419,12 @@ static cohort_status some_gathers(cohort_comm *comm, void *arg)
 static uint64_t count_messages(cohort_comm_options options)
 {
     struct cost cost = {.cluster = cluster_create(0, options.num_sites, 0)};
-    CHECK_INT(cluster_sites(cost.cluster,
-                            (struct sites){
-                                .name = "cost",
-                                .options = options,
-                                .run = some_gathers,
-                                .arg = &cost,
-                            }),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(cost.cluster, (struct sites){
+                                             .name = "cost",
+                                             .options = options,
+                                             .run = some_gathers,
+                                             .arg = &cost,
+                                         }));
     cluster_destroy(cost.cluster);
     return cost.num_messages;
 }
@@ -464,7 +462,7 @@ static cohort_status one_sided(cohort_comm *comm, void *arg)
         struct buffers *buffers = calloc(1, sizeof(*buffers));
         CHECK(buffers);
         if (checks)
-            CHECK_INT(ask(comm), COHORT_OK);
+            CHECK_OK(ask(comm));
         cohort_status status = cohort_await(
             call(comm, &(struct scene){.variant = (enum variant)variant}, buffers, ++generation));
         CHECK(!checks || status == COHORT_ERR_MISMATCH);
@@ -614,7 +612,7 @@ TEST(one_dies)
                     .run = one_dies,
                     .arg = &death,
                 });
-            CHECK_INT(status, COHORT_OK);
+            CHECK_OK(status);
             cluster_abandon(death.cluster);
         }
 }

@@ -12,8 +12,7 @@ enum { REPEATS = 3, LONGEST = 513 }; /* elements; of more than 512 the bytes are
 
 static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
 {
-    CHECK_INT(sites_run(&(struct sites){.name = name, .options = {.num_sites = 1}, .run = site}),
-              COHORT_OK);
+    CHECK_OK(sites_run(&(struct sites){.name = name, .options = {.num_sites = 1}, .run = site}));
 }
 
 /* Two calls after the first one are known. Generations are left out between them. */
@@ -28,7 +27,7 @@ TEST_SITE(each_kind, run("each-kind", site))
                 exercise_begin_with(&exercise, comm, (enum exercise_kind)kind, counts[i],
                                     generation += 1 + (uint64_t)repeat,
                                     (struct exercise_options){0});
-                CHECK_INT(exercise_end(&exercise), COHORT_OK);
+                CHECK_OK(exercise_end(&exercise));
             }
 }
 
@@ -45,8 +44,7 @@ TEST_SITE(each_size, run("each-size", site))
             memset(out, 99, sizeof(out));
             memset(wanted, 99, sizeof(wanted));
             memset(wanted, repeat + 1, 3 * cohort_datatype_size(types[i]));
-            CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, 3, types[i], ++generation)),
-                      COHORT_OK);
+            CHECK_OK(cohort_await(cohort_all_gather(comm, in, out, 3, types[i], ++generation)));
             CHECK(memcmp(out, wanted, sizeof(out)) == 0);
         }
 }
@@ -63,11 +61,11 @@ TEST_SITE(leaves_nothing, run("leaves-nothing", site))
     for (uint64_t generation = 1; generation <= 200; generation++) {
         cohort_future *future = all_reduce(comm, &in, &out, generation);
         CHECK(cohort_future_ready(future) && out == 5);
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
         in = 5;
         out = 0;
     }
-    CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_idle(comm)));
     CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 200)), COHORT_ERR_GENERATION);
     CHECK_INT(cohort_await(all_reduce(comm, &in, &in, 201)), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(all_reduce(comm, &in, NULL, 202)), COHORT_ERR_BAD_PARAMETER);
@@ -77,8 +75,8 @@ TEST_SITE(revoked, run("revoked", site))
 {
     double in = 5, out = 0;
     for (uint64_t generation = 1; generation <= 3; generation++)
-        CHECK_INT(cohort_await(all_reduce(comm, &in, &out, generation)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_comm_revoke(comm)), COHORT_OK);
+        CHECK_OK(cohort_await(all_reduce(comm, &in, &out, generation)));
+    CHECK_OK(cohort_await(cohort_comm_revoke(comm)));
     out = 0;
     CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 4)), COHORT_ERR_REVOKED);
     CHECK(out == 0);
@@ -89,19 +87,19 @@ TEST_SITE(cancelled, run("cancelled", site))
 {
     double in = 5, out = 0;
     for (uint64_t generation = 1; generation <= 3; generation++)
-        CHECK_INT(cohort_await(all_reduce(comm, &in, &out, generation)), COHORT_OK);
-    CHECK_INT(cohort_comm_cancel(comm, 5), COHORT_OK);
+        CHECK_OK(cohort_await(all_reduce(comm, &in, &out, generation)));
+    CHECK_OK(cohort_comm_cancel(comm, 5));
     out = 0;
-    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 4)), COHORT_OK);
+    CHECK_OK(cohort_await(all_reduce(comm, &in, &out, 4)));
     CHECK(out == 5);
     out = 0;
     CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 5)), COHORT_ERR_CANCELLED);
     CHECK(out == 0);
-    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 6)), COHORT_OK);
-    CHECK_INT(cohort_comm_cancel(comm, 7), COHORT_OK);
-    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 8)), COHORT_OK); /* 7 is left out */
-    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 9)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
+    CHECK_OK(cohort_await(all_reduce(comm, &in, &out, 6)));
+    CHECK_OK(cohort_comm_cancel(comm, 7));
+    CHECK_OK(cohort_await(all_reduce(comm, &in, &out, 8))); /* 7 is left out */
+    CHECK_OK(cohort_await(all_reduce(comm, &in, &out, 9)));
+    CHECK_OK(cohort_await(cohort_comm_idle(comm)));
 }
 
 static uint64_t num_begun, num_ended;
@@ -121,10 +119,10 @@ TEST_SITE(hooked, run("hooked", site))
 {
     const cohort_hooks hooks = {.begin = begin, .end = end};
     double in = 5, out = 0;
-    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 1)), COHORT_OK);
-    CHECK_INT(cohort_hooks_set(&hooks), COHORT_OK);
+    CHECK_OK(cohort_await(all_reduce(comm, &in, &out, 1)));
+    CHECK_OK(cohort_hooks_set(&hooks));
     for (uint64_t generation = 2; generation <= 4; generation++)
-        CHECK_INT(cohort_await(all_reduce(comm, &in, &out, generation)), COHORT_OK);
+        CHECK_OK(cohort_await(all_reduce(comm, &in, &out, generation)));
     CHECK(num_begun == 3 && num_ended == 3);
 }
 

@@ -84,7 +84,7 @@ static cohort_future *create(struct cluster *cluster, uint32_t site, cohort_comm
 static cohort_status run_receiver(void *cluster)
 {
     cohort_comm *comm;
-    CHECK_INT(cohort_await(create(cluster, 0, &comm)), COHORT_OK);
+    CHECK_OK(cohort_await(create(cluster, 0, &comm)));
     while (atomic_load(&num_held) == 0)
         cohort_yield();
     cohort_comm_unref(comm);
@@ -92,7 +92,7 @@ static cohort_status run_receiver(void *cluster)
     while (atomic_load(&num_ended) < LOCALITIES)
         cohort_yield();
     let_go();
-    CHECK_INT(cohort_await(again), COHORT_OK);
+    CHECK_OK(cohort_await(again));
     cohort_comm_unref(comm);
     return COHORT_OK;
 }
@@ -101,13 +101,13 @@ static cohort_status run_sender(void *cluster)
 {
     static const unsigned char block[BYTES];
     cohort_comm *comm;
-    CHECK_INT(cohort_await(create(cluster, 1, &comm)), COHORT_OK);
+    CHECK_OK(cohort_await(create(cluster, 1, &comm)));
     cohort_future *call = cohort_gather_there(comm, block, BYTES, COHORT_BYTE, 1);
     while (atomic_load(&num_held) == 0)
         cohort_yield();
     cohort_comm_unref(comm);
     CHECK_INT(cohort_await(call), COHORT_ERR_CANCELLED);
-    CHECK_INT(cohort_await(create(cluster, 1, &comm)), COHORT_OK);
+    CHECK_OK(cohort_await(create(cluster, 1, &comm)));
     cohort_comm_unref(comm);
     return COHORT_OK;
 }
@@ -117,6 +117,6 @@ TEST(announced_late)
     struct cluster *cluster = cluster_create(0, LOCALITIES, BUDGET);
     cohort_future *sites[] = {cohort_async(run_receiver, cluster),
                               cohort_async(run_sender, cluster)};
-    CHECK_INT(cohort_await(cohort_when_all(sites, 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(sites, 2)));
     cluster_destroy(cluster);
 }

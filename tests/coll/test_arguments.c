@@ -42,7 +42,7 @@ static void check_fails(cohort_future *future, cohort_status status, const char 
 
 static void next(cohort_comm *comm, cohort_call_options options)
 {
-    CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, &options));
 }
 
 static cohort_future *all_gatherv(cohort_comm *comm, const size_t *counts,
@@ -78,9 +78,8 @@ TEST_SITE(wrong_blocks, run("wrong-blocks", site))
     check_fails(cohort_all_to_allw(comm, in, two, NULL, NULL, out, two, NULL, types, 9),
                 COHORT_ERR_BAD_PARAMETER, "in_counts: no datatypes");
     const size_t none[N] = {0};
-    CHECK_INT(cohort_await(
-                  cohort_all_to_allv(comm, NULL, none, NULL, NULL, none, NULL, COHORT_INT32, 10)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(
+        cohort_all_to_allv(comm, NULL, none, NULL, NULL, none, NULL, COHORT_INT32, 10)));
     check_usable(comm, 11);
 }
 
@@ -99,11 +98,10 @@ TEST_SITE(wrong_at_root, run("wrong-at-root", site))
                         : cohort_scatterv_from(comm, out, 1, COHORT_INT32, 2),
                 COHORT_ERR_BAD_PARAMETER, "site 0, cohort_scatterv_to: counts: no array");
     /* Blocks that are sent may overlap. */
-    CHECK_INT(
-        cohort_await(is_root ? cohort_scatterv_to(comm, in, counts, same, out, 1, COHORT_INT32, 3)
-                             : cohort_scatterv_from(comm, out, counts[cohort_comm_this_site(comm)],
-                                                    COHORT_INT32, 3)),
-        COHORT_OK);
+    CHECK_OK(cohort_await(is_root
+                              ? cohort_scatterv_to(comm, in, counts, same, out, 1, COHORT_INT32, 3)
+                              : cohort_scatterv_from(comm, out, counts[cohort_comm_this_site(comm)],
+                                                     COHORT_INT32, 3)));
     check_fails(is_root ? cohort_gatherv_here(comm, in, 1, out, counts, NULL, COHORT_INT32, 4)
                         : cohort_gatherv_there(comm, in, 2, 0, 4),
                 COHORT_ERR_BAD_PARAMETER, "cohort_gatherv_there: 0 is no datatype");
@@ -148,8 +146,7 @@ TEST_SITE(wrong_neighbours, run("wrong-neighbours", site))
     }
     check_fails(cohort_exchange(comm, in, NULL, 1, out, left, 1, COHORT_INT32, 2),
                 COHORT_ERR_BAD_PARAMETER, "to: no array");
-    CHECK_INT(cohort_await(cohort_exchange(comm, in, NULL, 0, out, NULL, 0, COHORT_INT32, 3)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_exchange(comm, in, NULL, 0, out, NULL, 0, COHORT_INT32, 3)));
     check_usable(comm, 4);
 }
 
@@ -165,9 +162,8 @@ TEST_SITE(wrong_place, run("wrong-place", site))
     check_fails(cohort_all_reduce(comm, COHORT_IN_PLACE, NULL, 1, COHORT_INT32, COHORT_SUM, 4),
                 COHORT_ERR_BAD_PARAMETER, "no output buffer");
     data[0] = 1;
-    CHECK_INT(cohort_await(
-                  cohort_all_reduce(comm, COHORT_IN_PLACE, data, 1, COHORT_INT32, COHORT_SUM, 5)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(
+        cohort_all_reduce(comm, COHORT_IN_PLACE, data, 1, COHORT_INT32, COHORT_SUM, 5)));
     CHECK_INT(data[0], N);
     check_usable(comm, 6);
 }
@@ -182,21 +178,18 @@ static cohort_status overlapping(cohort_comm *comm, void *arg)
         uint64_t g = 10 * round;
         check_fails(cohort_all_reduce(comm, data, data + 2, 4, COHORT_INT32, COHORT_SUM, g + 1),
                     bad, "IN (16 bytes) and OUT (16 bytes, from 8 bytes after the beginning of IN");
-        CHECK_INT(cohort_await(
-                      cohort_all_reduce(comm, data, data + 4, 4, COHORT_INT32, COHORT_SUM, g + 2)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(
+            cohort_all_reduce(comm, data, data + 4, 4, COHORT_INT32, COHORT_SUM, g + 2)));
         check_fails(cohort_all_reduce(comm, data + 3, data, 4, COHORT_INT32, COHORT_SUM, g + 3),
                     bad, "(16 bytes, from 12 bytes before it on) overlap");
         check_fails(cohort_all_gather(comm, data + 5, data, 2, COHORT_INT32, g + 4), bad,
                     "IN (8 bytes) and OUT (24 bytes, from 20 bytes before it on) overlap");
         check_fails(cohort_all_gatherv(comm, data + 5, data, two, NULL, COHORT_INT32, g + 5), bad,
                     "OUT from site 2 (bytes 16 to 24) and of IN (0 to 8) overlap");
-        CHECK_INT(
-            cohort_await(cohort_all_gatherv(comm, data + 6, data, two, NULL, COHORT_INT32, g + 6)),
-            COHORT_OK);
-        CHECK_INT(cohort_await(cohort_all_to_allv(comm, data, two, places, data, two, between,
-                                                  COHORT_INT32, g + 7)),
-                  COHORT_OK);
+        CHECK_OK(
+            cohort_await(cohort_all_gatherv(comm, data + 6, data, two, NULL, COHORT_INT32, g + 6)));
+        CHECK_OK(cohort_await(
+            cohort_all_to_allv(comm, data, two, places, data, two, between, COHORT_INT32, g + 7)));
         check_fails(cohort_all_to_allv(comm, data, two, places, data + 1, two, between,
                                        COHORT_INT32, g + 8),
                     bad, "OUT from site 0 (bytes 8 to 16) and of IN for site 1 (16 to 24) overlap");
@@ -233,7 +226,7 @@ TEST_SITE(wrong_options, run("wrong-options", site))
     check_fails(cohort_barrier(comm, 3), COHORT_ERR_BAD_PARAMETER, "this has no root");
     /* Options that are taken back, that are replaced, and that are used up by a rejected call. */
     next(comm, (cohort_call_options){.algorithm = "fastest"});
-    CHECK_INT(cohort_comm_next_call(comm, NULL), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, NULL));
     check_usable(comm, 4);
     next(comm, (cohort_call_options){.algorithm = "fastest"});
     next(comm, (cohort_call_options){.algorithm = "linear"});
@@ -278,8 +271,8 @@ TEST_SITE(other_options, run("other-options", site))
                    me == 2 ? all_gatherv(comm, counts, NULL, 4)
                            : cohort_all_gather(comm, in, out, 1, COHORT_INT32, 4),
                    "called all_gather (", "site 2 called all_gatherv (");
-    CHECK_INT(cohort_await(cohort_shift(comm, in, out, 1, COHORT_INT32, me == 2 ? -4 : 2, 5)),
-              COHORT_OK); /* the same modulo the number of sites */
+    CHECK_OK(cohort_await(cohort_shift(comm, in, out, 1, COHORT_INT32, me == 2 ? -4 : 2,
+                                       5))); /* the same modulo the number of sites */
     check_usable(comm, 6);
 }
 
@@ -319,37 +312,36 @@ static cohort_status early_row(cohort_comm *comm, void *arg)
     if (me == 2) {
         cohort_promise *promise;
         cohort_future *comes;
-        CHECK_INT(cohort_promise_create(&promise, &comes), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promise, &comes));
         *may_come = promise;
-        CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
-        CHECK_INT(cohort_await(comes), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_barrier(comm, 1)));
+        CHECK_OK(cohort_await(comes));
         return cohort_await(cohort_gather_there(comm, &in, 1, COHORT_INT32, 2));
     }
-    CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_barrier(comm, 1)));
     if (me == 1)
         return cohort_await(cohort_gather_there(comm, &in, 1, COHORT_INT32, 2));
     next(comm, (cohort_call_options){.ret_rows = rows});
     cohort_future *all = cohort_gather_here(comm, &in, out, 1, COHORT_INT32, 2);
-    CHECK_INT(cohort_await(rows[1]), COHORT_OK);
+    CHECK_OK(cohort_await(rows[1]));
     CHECK_INT(out[1], 11);
     CHECK(!cohort_future_ready(all) && !cohort_future_ready(rows[2]));
     cohort_promise_fulfil(*may_come, NULL);
-    CHECK_INT(cohort_await(rows[2]), COHORT_OK);
+    CHECK_OK(cohort_await(rows[2]));
     CHECK_INT(out[2], 12);
-    CHECK_INT(cohort_await(rows[0]), COHORT_OK);
+    CHECK_OK(cohort_await(rows[0]));
     return cohort_await(all);
 }
 
 TEST(early_row)
 {
     cohort_promise *_Atomic may_come = NULL;
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "early-row",
-                  .options = {.num_sites = N, .algorithms = "gather=linear"},
-                  .run = early_row,
-                  .arg = &may_come,
-              }),
-              COHORT_OK);
+    CHECK_OK(sites_run(&(struct sites){
+        .name = "early-row",
+        .options = {.num_sites = N, .algorithms = "gather=linear"},
+        .run = early_row,
+        .arg = &may_come,
+    }));
 }
 
 TEST(forced)

@@ -48,11 +48,9 @@ static cohort_status disagree(cohort_comm *comm, void *arg)
 TEST(asked_late)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(
-        cluster_sites(cluster, (struct sites){.name = "asked-late",
-                                              .options = {.num_sites = 2, .stall_after = 1000},
-                                              .run = disagree}),
-        COHORT_OK);
+    CHECK_OK(cluster_sites(cluster, (struct sites){.name = "asked-late",
+                                                   .options = {.num_sites = 2, .stall_after = 1000},
+                                                   .run = disagree}));
     CHECK(atomic_load(&is_answered));
     cluster_destroy(cluster);
 }

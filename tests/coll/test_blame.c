@@ -44,7 +44,7 @@ static void play(cohort_status (*run)(cohort_comm *comm, void *arg))
                                    .run = run,
                                    .arg = &scene,
                                });
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     cluster_abandon(cluster);
 }
 

@@ -234,19 +234,18 @@ static cohort_status calls(cohort_comm *comm, void *arg)
         char why[512] = "";
         cohort_status checked = cohort_call_check(comm, asked);
         snprintf(why, sizeof(why), "%s", checked ? cohort_error_message() : "");
-        CHECK_INT(cohort_comm_next_call(
-                      comm, &(cohort_call_options){.algorithm = asked->algorithm,
-                                                   .root_site = asked->root_site,
-                                                   .check_asymmetric = asked->check_asymmetric,
-                                                   .reproducible = asked->reproducible}),
-                  COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(
+            comm, &(cohort_call_options){.algorithm = asked->algorithm,
+                                         .root_site = asked->root_site,
+                                         .check_asymmetric = asked->check_asymmetric,
+                                         .reproducible = asked->reproducible}));
         cohort_status called = cohort_await(call(comm, collective, &drawn, generation));
         compare(asked, checked, why, called);
         cohort_objects_fini(objects_out[me], NUM_SITES);
         num_fine += me == 0 && !checked;
         num_refused += me == 0 && checked;
         num_over += me == 0 && checked == COHORT_ERR_NO_MEMORY;
-        CHECK_INT(await_within(cohort_barrier(comm, ++generation), UINT64_MAX), COHORT_OK);
+        CHECK_OK(await_within(cohort_barrier(comm, ++generation), UINT64_MAX));
     }
     return COHORT_OK;
 }
@@ -262,8 +261,7 @@ TEST(random)
 {
     static const uint64_t budgets[] = {0, 0, 1, 600, 5000, 20000};
     cohort_op *op;
-    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = "add", .function = add}),
-              COHORT_OK);
+    CHECK_OK(cohort_op_create(&op, &(struct cohort_op_options){.name = "add", .function = add}));
     user_op = op;
     for (uint64_t seed = 1; seed <= NUM_COMMS; seed++) {
         struct cohort__random random;
@@ -289,7 +287,7 @@ TEST(random)
                 .run = calls,
                 .arg = &terms,
             });
-        CHECK_INT(status, COHORT_OK);
+        CHECK_OK(status);
         cluster_destroy(cluster);
     }
     cohort_op_unref(op);
@@ -321,17 +319,15 @@ static cohort_status ask(cohort_comm *comm, void *arg)
     CHECK_INT(cohort_call_check(comm, &(cohort_call_question){0}), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_algorithm_check(comm, "scan", NULL, 1, COHORT_DOUBLE, NULL),
               COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_call_check(comm, &(cohort_call_question){.collective = "exchange",
-                                                              .datatype = COHORT_DOUBLE}),
-              COHORT_OK);
+    CHECK_OK(cohort_call_check(
+        comm, &(cohort_call_question){.collective = "exchange", .datatype = COHORT_DOUBLE}));
     return COHORT_OK;
 }
 
 TEST(wrong)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){.name = "ask", .options = {.num_sites = 2}, .run = ask}),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(cluster,
+                           (struct sites){.name = "ask", .options = {.num_sites = 2}, .run = ask}));
     cluster_destroy(cluster);
 }

@@ -29,22 +29,21 @@ static void run_all(uint32_t num_sites, cohort_status (*site)(cohort_comm *comm,
 
 static void lay(cohort_comm *comm, const cohort_layout *in, const cohort_layout *out)
 {
-    CHECK_INT(
-        cohort_comm_next_call(comm, &(cohort_call_options){.in_layout = in, .out_layout = out}),
-        COHORT_OK);
+    CHECK_OK(
+        cohort_comm_next_call(comm, &(cohort_call_options){.in_layout = in, .out_layout = out}));
 }
 
 static cohort_layout *vector(size_t count, size_t block, size_t stride)
 {
     cohort_layout *layout;
-    CHECK_INT(cohort_layout_create_vector(&layout, count, block, stride), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&layout, count, block, stride));
     return layout;
 }
 
 static cohort_layout *repeat(size_t count, size_t stride, const cohort_layout *inner)
 {
     cohort_layout *layout;
-    CHECK_INT(cohort_layout_create_repeat(&layout, count, stride, inner), COHORT_OK);
+    CHECK_OK(cohort_layout_create_repeat(&layout, count, stride, inner));
     return layout;
 }
 
@@ -59,9 +58,8 @@ TEST_SITE(columns, run_all(SITES, site))
     for (int32_t row = 0; row < ROWS; row++)
         mine[row][1] = 7, mine[row][0] = (int32_t)me * 10 + row;
     lay(comm, my_column, me == 0 ? all : NULL);
-    CHECK_INT(cohort_await(me == 0 ? cohort_gather_here(comm, mine, matrix, ROWS, COHORT_INT32, 1)
-                                   : cohort_gather_there(comm, mine, ROWS, COHORT_INT32, 1)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(me == 0 ? cohort_gather_here(comm, mine, matrix, ROWS, COHORT_INT32, 1)
+                                  : cohort_gather_there(comm, mine, ROWS, COHORT_INT32, 1)));
     for (int32_t row = 0; me == 0 && row < ROWS; row++)
         for (int32_t site = 0; site < SITES; site++)
             CHECK_INT(matrix[row][site], site * 10 + row);
@@ -69,10 +67,9 @@ TEST_SITE(columns, run_all(SITES, site))
     int32_t back[ROWS] = {-1, -1, -1};
     if (me == 0)
         lay(comm, all, NULL);
-    CHECK_INT(cohort_await(me == 0 ? cohort_scatter_to(comm, matrix, (void *)COHORT_IN_PLACE, ROWS,
-                                                       COHORT_INT32, 2)
-                                   : cohort_scatter_from(comm, back, ROWS, COHORT_INT32, 2)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(
+        me == 0 ? cohort_scatter_to(comm, matrix, (void *)COHORT_IN_PLACE, ROWS, COHORT_INT32, 2)
+                : cohort_scatter_from(comm, back, ROWS, COHORT_INT32, 2)));
     for (int32_t row = 0; row < ROWS; row++)
         CHECK_INT(me == 0 ? matrix[row][0] : back[row], (int32_t)me * 10 + row);
     /* In one array: what is beside the other's elements. */
@@ -82,11 +79,10 @@ TEST_SITE(columns, run_all(SITES, site))
     cohort_layout *even = vector(SITES, 1, 2);
     const cohort_layout_part odd_part = {1, even};
     cohort_layout *odd;
-    CHECK_INT(cohort_layout_create_parts(&odd, &odd_part, 1), COHORT_OK);
+    CHECK_OK(cohort_layout_create_parts(&odd, &odd_part, 1));
     for (uint64_t generation = 3; generation < 6; generation++) {
         lay(comm, even, odd);
-        CHECK_INT(cohort_await(cohort_all_to_all(comm, both, both, 1, COHORT_INT32, generation)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_all_to_all(comm, both, both, 1, COHORT_INT32, generation)));
         for (int32_t i = 0; i < SITES; i++) {
             CHECK_INT(both[2 * i], (int32_t)me * 100 + i);
             CHECK_INT(both[2 * i + 1], i * 100 + (int32_t)me);
@@ -119,18 +115,16 @@ TEST_SITE(parts, run_all(3, site))
         if (me == 0) {
             for (uint32_t site = 0; site < 3; site++)
                 inner[site] = vector(counts[site], 1, 2);
-            CHECK_INT(
-                cohort_layout_create_parts(
-                    &out,
-                    (cohort_layout_part[]){{1, inner[0]}, {0, inner[1]}, {2 * FIRST * 3, inner[2]}},
-                    3),
-                COHORT_OK);
+            CHECK_OK(cohort_layout_create_parts(
+                &out,
+                (cohort_layout_part[]){{1, inner[0]}, {0, inner[1]}, {2 * FIRST * 3, inner[2]}},
+                3));
             /* The second one is behind the first one, in the gaps between which are odd places. */
             for (uint32_t site = 0; site < 3; site++)
                 cohort_layout_unref(inner[site]);
             options.out_layout = out;
         }
-        CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(comm, &options));
         cohort_future *future =
             me == 0 ? cohort_gatherv_here(comm, mine[0], FIRST, array, counts, NULL, COHORT_DOUBLE,
                                           generation)
@@ -138,8 +132,8 @@ TEST_SITE(parts, run_all(3, site))
         cohort_layout_unref(in);
         cohort_layout_unref(out);
         for (uint32_t site = 0; me == 0 && site < 3; site++)
-            CHECK_INT(cohort_await(rows[site]), COHORT_OK);
-        CHECK_INT(cohort_await(future), COHORT_OK);
+            CHECK_OK(cohort_await(rows[site]));
+        CHECK_OK(cohort_await(future));
         const size_t begins[] = {1, 0, 2 * FIRST * 3};
         size_t num_written = 0;
         for (uint32_t site = 0; me == 0 && site < 3; site++)
@@ -183,7 +177,7 @@ static void scene_init(struct scene *scene, cohort_comm *comm)
     scene->steps = vector(COUNT, 1, 3);
     scene->many_steps = vector(2 * COUNT, 1, 3);
     scene->far = vector(2, COUNT / 2, SIZE_MAX / 8);
-    CHECK_INT(cohort_layout_create_blocks(&scene->twice, blocks, 3), COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks(&scene->twice, blocks, 3));
 }
 
 static void scene_fini(struct scene *scene)
@@ -229,10 +223,10 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     expect(comm, shift_with(&scene, steps, none, NULL, out), bad, "no input buffer");
     expect(comm, shift_with(&scene, none, steps, in, NULL), bad, "no output buffer");
     /* Beside each other, and what is sent twice. */
-    CHECK_INT(cohort_await(shift_with(&scene, steps, steps, in + 1, in)), COHORT_OK);
-    CHECK_INT(cohort_await(shift_with(&scene, steps, none, in, in + 10)), COHORT_OK);
-    CHECK_INT(cohort_await(shift_with(&scene, none, steps, in + 10, in)), COHORT_OK);
-    CHECK_INT(cohort_await(shift_with(&scene, scene.twice, none, in, out)), COHORT_OK);
+    CHECK_OK(cohort_await(shift_with(&scene, steps, steps, in + 1, in)));
+    CHECK_OK(cohort_await(shift_with(&scene, steps, none, in, in + 10)));
+    CHECK_OK(cohort_await(shift_with(&scene, none, steps, in + 10, in)));
+    CHECK_OK(cohort_await(shift_with(&scene, scene.twice, none, in, out)));
     /* The same shape again, where it overlaps. */
     expect(comm, shift_with(&scene, steps, steps, in + 3, in), bad, "overlap");
 
@@ -281,11 +275,10 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     cohort_comm_unref(part);
     /* It is told in an agreement, too, with futures of rows. */
     cohort_future *rows[2] = {NULL};
-    CHECK_INT(cohort_comm_next_call(
-                  comm, &(cohort_call_options){.check_asymmetric = true,
-                                               .ret_rows = rows,
-                                               .out_layout = scene.is_wrong ? scene.steps : NULL}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(
+        comm, &(cohort_call_options){.check_asymmetric = true,
+                                     .ret_rows = rows,
+                                     .out_layout = scene.is_wrong ? scene.steps : NULL}));
     cohort_future *future = cohort_all_gather(comm, in, out, COUNT, COHORT_INT32, 108);
     for (int i = 0; i < 2; i++) {
         CHECK(rows[i]);
@@ -293,7 +286,7 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     }
     CHECK_INT(cohort_await(future), bad);
     /* The options are for one call. */
-    CHECK_INT(cohort_await(cohort_barrier(comm, 109)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_barrier(comm, 109)));
     scene_fini(&scene);
     return COHORT_OK;
 }
@@ -305,9 +298,8 @@ TEST_SITE(other_elements, run_all(2, site))
     cohort_layout *steps = vector(100, 1, 2);
     unsigned char *memory = calloc(1, 4096);
     lay(comm, steps, steps);
-    CHECK_INT(
-        cohort_await(cohort_all_gatherv(comm, memory + 4, memory, of_4, NULL, COHORT_INT32, 1)),
-        COHORT_OK);
+    CHECK_OK(
+        cohort_await(cohort_all_gatherv(comm, memory + 4, memory, of_4, NULL, COHORT_INT32, 1)));
     lay(comm, steps, steps);
     CHECK_FAILS(
         cohort_await(cohort_all_gatherv(comm, memory + 4, memory, of_8, NULL, COHORT_INT64, 2)),
@@ -358,7 +350,7 @@ static cohort_status budget(cohort_comm *comm, void *arg)
 {
     struct scene scene;
     scene_init(&scene, comm);
-    CHECK_INT(cohort_await(shift_with(&scene, scene.steps, NULL, scene.in, scene.out)), COHORT_OK);
+    CHECK_OK(cohort_await(shift_with(&scene, scene.steps, NULL, scene.in, scene.out)));
     expect(comm, shift_with(&scene, scene.steps, scene.steps, scene.in, scene.out),
            COHORT_ERR_NO_MEMORY, "of which 32 are for its layouts; the budget is 31");
     scene_fini(&scene);
@@ -398,7 +390,7 @@ TEST_SITE(huge, run_all(2, site))
     const cohort_layout_block blocks[] = {{0, 1}, {2, PTRDIFF_MAX - 3}};
     const size_t most[] = {PTRDIFF_MAX - 3, 1};
     cohort_layout *far, *first = vector(PTRDIFF_MAX - 2, 1, 0);
-    CHECK_INT(cohort_layout_create_blocks(&far, blocks, 2), COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks(&far, blocks, 2));
     if (!is_root)
         lay(comm, first, far);
     const size_t *num = is_root ? counts : most;

@@ -40,7 +40,7 @@ static struct row *row_create_with(cohort_comm_options options)
         row->in[site] = 1;
         made[site] = cluster_create_comm(row->cluster, &row->comms[site], "row", &options);
     }
-    CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(made, SITES)));
     return row;
 }
 
@@ -73,7 +73,7 @@ static void check_next(struct row *row, uint64_t generation)
     cohort_future *futures[SITES];
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = add(row, site, generation);
-    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, SITES)));
     for (uint32_t site = 0; site < SITES; site++)
         CHECK_INT(out_of(row, generation)[site], SITES);
 }
@@ -93,8 +93,8 @@ TEST_ROW(text)
         "called yet), 4 and 5 (locality 2, not called yet); site 3 has cancelled it";
     cohort_future *futures[SITES] = {
         [0] = add(row, 0, 1), [1] = add(row, 1, 1), [3] = add(row, 3, 1)};
-    CHECK_INT(cohort_comm_cancel(row->comms[3], 1), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_comm_idle(row->comms[1])), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row->comms[3], 1));
+    CHECK_OK(cohort_await(cohort_comm_idle(row->comms[1])));
     CHECK(cohort_future_ready(futures[1]));
     for (uint32_t site = 0; site < SITES; site++)
         if (futures[site])
@@ -113,12 +113,11 @@ TEST(rooted)
         "yet), 4 and 5 (locality 2, not called yet); complete at 2 and 3; site 2 has cancelled it";
     struct row *row = row_create_with((cohort_comm_options){.algorithms = "gather=linear"});
     for (uint32_t site = 2; site < 4; site++)
-        CHECK_INT(
-            cohort_await(cohort_gather_there(row->comms[site], &row->in[site], 1, COHORT_INT64, 1)),
-            COHORT_OK);
+        CHECK_OK(cohort_await(
+            cohort_gather_there(row->comms[site], &row->in[site], 1, COHORT_INT64, 1)));
     cohort_future *root =
         cohort_gather_here(row->comms[0], &row->in[0], row->out[0], 1, COHORT_INT64, 1);
-    CHECK_INT(cohort_comm_cancel(row->comms[2], 1), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row->comms[2], 1));
     check_refused(root, text);
     check_refused(cohort_gather_there(row->comms[5], &row->in[5], 1, COHORT_INT64, 1), text);
     check_next(row, 2);
@@ -130,13 +129,13 @@ TEST_ROW(complete)
 {
     check_next(row, 1);
     for (uint32_t site = 0; site < SITES; site++)
-        CHECK_INT(cohort_comm_cancel(row->comms[site], 1), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(row->comms[site], 1));
     check_next(row, 2);
     cohort_future *future = add(row, 0, 3);
-    CHECK_INT(cohort_comm_cancel(row->comms[5], 3), COHORT_OK);
-    CHECK_INT(cohort_comm_cancel(row->comms[0], 3), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row->comms[5], 3));
+    CHECK_OK(cohort_comm_cancel(row->comms[0], 3));
     CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
-    CHECK_INT(cohort_comm_cancel(row->comms[0], 3), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row->comms[0], 3));
     for (uint32_t site = 1; site < SITES; site++)
         CHECK_INT(cohort_await(add(row, site, 3)), COHORT_ERR_CANCELLED);
     /* As soon as all sites have gone on behind the ends of their calls, that is forgotten, so to
@@ -145,7 +144,7 @@ TEST_ROW(complete)
     int looks = 0;
     do {
         sent = cluster_num_sent(row->cluster);
-        CHECK_INT(cohort_comm_cancel(row->comms[0], 3), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(row->comms[0], 3));
         CHECK(looks++ < 10000);
     } while (cluster_num_sent(row->cluster) < sent + 4 * (LOCALITIES - 1));
     check_next(row, 4);
@@ -167,7 +166,7 @@ TEST(left_by_all)
             cluster_create_comms(cluster, comms, name, (cohort_comm_options){.num_sites = SITES});
             is_lowest = comms[0]->group->membership->number < LOCALITIES;
             if (is_lowest)
-                CHECK_INT(cohort_comm_cancel(comms[round % SITES], 1), COHORT_OK);
+                CHECK_OK(cohort_comm_cancel(comms[round % SITES], 1));
             for (uint32_t site = 0; site < SITES; site++)
                 cohort_comm_unref(comms[site]);
             (void)cluster_num_sent(cluster);
@@ -181,7 +180,7 @@ TEST(left_by_all)
 TEST(in_advance)
 {
     struct row *row = row_create_with((cohort_comm_options){.auto_generation = true});
-    CHECK_INT(cohort_comm_cancel(row->comms[4], 2), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row->comms[4], 2));
     (void)cluster_num_sent(row->cluster); /* all of that has arrived */
     check_next(row, COHORT_AUTO_GENERATION);
     for (uint32_t site = 0; site < SITES; site++)
@@ -203,12 +202,12 @@ TEST_ROW(window)
     for (uint64_t generation = 1; generation <= CALLS; generation++)
         futures[generation] = cohort_all_reduce(row->comms[2], &in, &out[generation], 1,
                                                 COHORT_INT64, COHORT_SUM, generation);
-    CHECK_INT(cohort_comm_cancel(row->comms[2], CALLS - 1), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row->comms[2], CALLS - 1));
     CHECK_FAILS(cohort_await(futures[CALLS - 1]), COHORT_ERR_CANCELLED,
                 "generation 69 all_reduce: 1 of 6 sites");
     CHECK(!cohort_future_ready(futures[1]) && !cohort_future_ready(futures[CALLS]));
     for (uint64_t generation = 1; generation <= CALLS; generation++)
-        CHECK_INT(cohort_comm_cancel(row->comms[1], generation), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(row->comms[1], generation));
     for (uint64_t generation = 1; generation <= CALLS; generation++)
         if (generation != CALLS - 1)
             CHECK_INT(cohort_await(futures[generation]), COHORT_ERR_CANCELLED);
@@ -221,7 +220,7 @@ TEST_ROW(window_late)
     enum { CALLS = 66 };
     cohort_future *futures[CALLS + 1];
     int64_t in = 1, out[CALLS + 1];
-    CHECK_INT(cohort_comm_cancel(row->comms[0], CALLS), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row->comms[0], CALLS));
     (void)cluster_num_sent(row->cluster);
     for (uint64_t generation = 1; generation <= CALLS; generation++)
         futures[generation] = cohort_all_reduce(row->comms[2], &in, &out[generation], 1,
@@ -229,7 +228,7 @@ TEST_ROW(window_late)
     CHECK_INT(cohort_await(futures[CALLS]), COHORT_ERR_CANCELLED);
     CHECK(!cohort_future_ready(futures[1]) && !cohort_future_ready(futures[CALLS - 1]));
     for (uint64_t generation = 1; generation < CALLS; generation++)
-        CHECK_INT(cohort_comm_cancel(row->comms[2], generation), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(row->comms[2], generation));
     for (uint64_t generation = 1; generation < CALLS; generation++)
         CHECK_INT(cohort_await(futures[generation]), COHORT_ERR_CANCELLED);
     check_next(row, CALLS + 1);
@@ -243,7 +242,7 @@ TEST(leaving)
         cohort_future *futures[SITES];
         for (uint32_t site = 0; site < SITES - 1; site++)
             futures[site] = add(row, site, 1);
-        CHECK_INT(cohort_comm_cancel(row->comms[SITES - 2], 1), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(row->comms[SITES - 2], 1));
         cohort_comm_unref(row->comms[leaver]);
         row->comms[leaver] = NULL;
         for (uint32_t site = 0; site < SITES - 1; site++) {
@@ -261,7 +260,7 @@ TEST_ROW(split)
     cohort_future *futures[SITES];
     for (uint32_t site = 1; site < SITES; site++)
         futures[site] = cohort_comm_split(&parts[site], row->comms[site], 0, 0, 1);
-    CHECK_INT(cohort_comm_cancel(row->comms[0], 1), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row->comms[0], 1));
     futures[0] = NULL;
     for (uint32_t site = 1; site < SITES; site++) {
         CHECK_FAILS(cohort_await(futures[site]), COHORT_ERR_CANCELLED,
@@ -278,7 +277,7 @@ static cohort_status cancel_at_once(cohort_comm *comm, void *arg)
 {
     int64_t in = 1, out;
     if (cohort_comm_this_site(comm) % 2 == 0)
-        CHECK_INT(cohort_comm_cancel(comm, 1), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(comm, 1));
     cohort_status first =
         cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT64, COHORT_SUM, 1));
     CHECK(first == COHORT_OK || first == COHORT_ERR_CANCELLED);
@@ -291,10 +290,9 @@ TEST(at_once)
     for (uint32_t round = 0; round < 50; round++) {
         char name[20];
         snprintf(name, sizeof(name), "at once %u", round);
-        CHECK_INT(cluster_sites(cluster, (struct sites){.name = name,
-                                                        .options = {.num_sites = 4 * SITES},
-                                                        .run = cancel_at_once}),
-                  COHORT_OK);
+        CHECK_OK(cluster_sites(cluster, (struct sites){.name = name,
+                                                       .options = {.num_sites = 4 * SITES},
+                                                       .run = cancel_at_once}));
     }
     cluster_destroy(cluster);
 }
@@ -306,7 +304,7 @@ enum { SHORT = 3000000, NEVER = 1000 }; /* ns, s */
 static void set_deadline(struct row *row, uint32_t site, uint64_t nanoseconds)
 {
     cohort_call_options options = {.deadline = nanoseconds};
-    CHECK_INT(cohort_comm_next_call(row->comms[site], &options), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(row->comms[site], &options));
 }
 
 /* The shortest of different deadlines counts. */
@@ -342,10 +340,10 @@ TEST_ROW(deadline_of_a_long_call)
     int64_t *in = calloc(2 * NUM, sizeof(*in)), *out = calloc(NUM, sizeof(*out));
     cohort_layout *column;
     CHECK(in && out);
-    CHECK_INT(cohort_layout_create_vector(&column, NUM, 1, 2), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&column, NUM, 1, 2));
     for (uint64_t generation = 1; generation <= CALLS; generation++) {
         cohort_call_options options = {.deadline = 1, .in_layout = column};
-        CHECK_INT(cohort_comm_next_call(row->comms[3], &options), COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(row->comms[3], &options));
         CHECK_FAILS(cohort_await(cohort_all_reduce(row->comms[3], in, out, NUM, COHORT_INT64,
                                                    COHORT_SUM, generation)),
                     COHORT_ERR_TIMEOUT, "all_reduce: 1 of 6 sites, missing 0, 1");
@@ -423,10 +421,10 @@ TEST(scope)
     struct scoped scoped = {.row = row, .site = 3, .first = 2, .last = 4};
     cohort_future *called, *before = add(row, 3, 1), *after, *others[5];
     cohort_scope *scope;
-    CHECK_INT(cohort_promise_create(&scoped.called, &called), COHORT_OK);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, call_in_scope, &scoped), COHORT_OK);
-    CHECK_INT(cohort_await(called), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&scoped.called, &called));
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, call_in_scope, &scoped));
+    CHECK_OK(cohort_await(called));
     after = add(row, 3, 5);
     for (uint64_t generation = 1; generation <= 4; generation++)
         others[generation] = add(row, 0, generation);
@@ -447,9 +445,9 @@ TEST(scope)
             else
                 cohort_future_unref(future);
         }
-    CHECK_INT(cohort_await(others[1]), COHORT_OK);
-    CHECK_INT(cohort_await(before), COHORT_OK);
-    CHECK_INT(cohort_await(after), COHORT_OK);
+    CHECK_OK(cohort_await(others[1]));
+    CHECK_OK(cohort_await(before));
+    CHECK_OK(cohort_await(after));
     check_next(row, 6);
     row_destroy(row);
 }
@@ -461,13 +459,13 @@ TEST(scope_around)
     struct scoped parts[2];
     cohort_future *between = NULL;
     cohort_scope *scope;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
     for (uint32_t i = 0; i < 2; i++) {
         cohort_future *called;
         parts[i] = (struct scoped){.row = row, .site = 2, .first = 1 + 2 * i, .last = 1 + 2 * i};
-        CHECK_INT(cohort_promise_create(&parts[i].called, &called), COHORT_OK);
-        CHECK_INT(cohort_scope_async(scope, call_in_scope, &parts[i]), COHORT_OK);
-        CHECK_INT(cohort_await(called), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&parts[i].called, &called));
+        CHECK_OK(cohort_scope_async(scope, call_in_scope, &parts[i]));
+        CHECK_OK(cohort_await(called));
         if (i == 0)
             between = add(row, 2, 2);
     }
@@ -476,7 +474,7 @@ TEST(scope_around)
     CHECK(parts[0].status == COHORT_ERR_CANCELLED && parts[1].status == COHORT_ERR_CANCELLED);
     (void)cluster_num_sent(row->cluster);
     CHECK(!cohort_future_ready(between));
-    CHECK_INT(cohort_comm_cancel(row->comms[2], 2), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row->comms[2], 2));
     CHECK_INT(cohort_await(between), COHORT_ERR_CANCELLED);
     row_destroy(row);
 }
@@ -512,9 +510,8 @@ TEST(scopes)
         uint32_t num = num_watched(row->comms[0]);
         cohort_scope *scope;
         most = num > most ? num : most;
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-        CHECK_INT(cohort_scope_async(scope, is_late ? call_too_late : call_in_scope, &scoped),
-                  COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
+        CHECK_OK(cohort_scope_async(scope, is_late ? call_too_late : call_in_scope, &scoped));
         if (!is_late)
             cohort_scope_cancel(scope);
         CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
@@ -562,7 +559,7 @@ TEST(creation)
         options.this_site = site;
         made[site] = cluster_create_comm(cluster, &comms[site], "late", &options);
     }
-    CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(made, SITES)));
     for (uint32_t site = 0; site < SITES; site++)
         cohort_comm_unref(comms[site]);
     cluster_destroy(cluster);
@@ -641,8 +638,8 @@ static void gather_in_scope(enum gathering gathering)
     for (uint32_t site = 0; site < SITES - 1; site++)
         if (site != 3)
             joined[site] = cohort_async(join, &all[site]);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, join, &all[3]), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, join, &all[3]));
     while (!all[3].has_called)
         cohort_yield();
     CHECK_INT(cohort_scope_fail(scope, COHORT_ERR_SYSTEM, "no ink"), COHORT_ERR_SYSTEM);
@@ -650,7 +647,7 @@ static void gather_in_scope(enum gathering gathering)
     joined[5] = cohort_async(join, &all[5]);
     for (uint32_t site = 0; site < SITES; site++) {
         if (site != 3)
-            CHECK_INT(cohort_await(joined[site]), COHORT_OK);
+            CHECK_OK(cohort_await(joined[site]));
         CHECK_INT(all[site].status, COHORT_ERR_CANCELLED);
         CHECK_CONTAINS(all[site].text, "of 6 sites have joined, missing ");
         CHECK_CONTAINS(all[site].text, "; site 3 of locality 1 waits no longer: its scope was "
@@ -658,9 +655,9 @@ static void gather_in_scope(enum gathering gathering)
     }
     for (uint32_t site = 0; site < SITES; site++)
         joined[site] = cohort_async(join, &all[site]);
-    CHECK_INT(cohort_await(cohort_when_all(joined, SITES)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(joined, SITES)));
     for (uint32_t site = 0; site < SITES; site++) {
-        CHECK_INT(all[site].status, COHORT_OK);
+        CHECK_OK(all[site].status);
         cohort_comm_unref(all[site].made);
     }
     row_destroy(row);

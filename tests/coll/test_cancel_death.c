@@ -37,7 +37,7 @@ static void play(uint64_t seed, uint32_t victim, uint32_t asker, uint32_t num_me
         futures[site] =
             cohort_all_reduce(comms[site], &in, &out[site], 1, COHORT_INT64, COHORT_SUM, 1);
     cluster_kill_after(cluster, victim, num_messages, UINT64_C(1) << victim);
-    CHECK_INT(cohort_comm_cancel(comms[asker], 1), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(comms[asker], 1));
     for (uint32_t site = 0; site < SITES - 1; site++)
         if (site / 2 != victim)
             CHECK(is_fine(cohort_await(futures[site])));

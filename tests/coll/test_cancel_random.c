@@ -74,7 +74,7 @@ static cohort_status cancel(void *arg)
     const struct game *game = part->game;
     for (uint32_t i = 0; i < part->num_cancels; i++) {
         wait(part->yields[1 + i]);
-        CHECK_INT(cohort_comm_cancel(game->comms[part->site], game->generation), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(game->comms[part->site], game->generation));
     }
     return COHORT_OK;
 }
@@ -99,7 +99,7 @@ static void await_idle(const struct part *part, const cohort_future *done)
 {
     if (!part->idles)
         return;
-    CHECK_INT(cohort_await(cohort_comm_idle(part->game->comms[part->site])), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_idle(part->game->comms[part->site])));
     CHECK(cohort_future_ready(done));
 }
 
@@ -117,8 +117,7 @@ static cohort_status divide(const struct part *part)
     const struct game *game = part->game;
     cohort_comm *comm = game->comms[part->site], *child = NULL;
     if (part->deadline > 0)
-        CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.deadline = part->deadline}),
-                  COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(comm, &(cohort_call_options){.deadline = part->deadline}));
     cohort_future *done =
         game->way == DUP
             ? cohort_comm_dup(&child, comm, game->generation)
@@ -127,7 +126,7 @@ static cohort_status divide(const struct part *part)
     cohort_status status = cohort_await(done);
     if (status)
         return status;
-    CHECK_INT(cohort_await(cohort_barrier(child, 1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_barrier(child, 1)));
     cohort_comm_unref(child);
     return COHORT_OK;
 }
@@ -210,7 +209,7 @@ static void run_all(struct game *game, bool late)
         if (!late && part->num_cancels > 0)
             futures[num++] = cohort_async(cancel, part);
     }
-    CHECK_INT(cohort_await(cohort_when_all(futures, num)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, num)));
 }
 
 /* All who were refused have the same error. */
@@ -266,12 +265,12 @@ static cohort_status call_last(void *arg)
         begin(part, &exercises[i], game->last[i], game->generation + i);
     }
     if (part->num_cancels > 0)
-        CHECK_INT(cohort_comm_cancel(comm, game->generation + 1), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(comm, game->generation + 1));
     cohort_future *idle = part->idles ? cohort_comm_idle(comm) : NULL;
     if (part->leaves)
         cohort_comm_unref(comm);
     if (idle)
-        CHECK_INT(cohort_await(idle), COHORT_OK);
+        CHECK_OK(cohort_await(idle));
     for (uint32_t i = 0; i < LAST_CALLS; i++) {
         CHECK(!idle || cohort_future_ready(exercises[i].done));
         cohort_status status =
@@ -295,7 +294,7 @@ static void play_last(struct game *game, struct cohort__random *random)
     }
     for (uint32_t site = 0; site < game->num_sites; site++)
         futures[site] = cohort_async(call_last, &game->parts[site]);
-    CHECK_INT(cohort_await(cohort_when_all(futures, game->num_sites)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, game->num_sites)));
 }
 
 static void play(uint64_t seed)
@@ -321,7 +320,7 @@ static void play(uint64_t seed)
                                          &(cohort_comm_options){.num_sites = game.num_sites,
                                                                 .this_site = site,
                                                                 .stall_after = STALL_AFTER});
-    CHECK_INT(cohort_await(cohort_when_all(made, game.num_sites)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(made, game.num_sites)));
     for (game.generation = 1; game.generation <= GENERATIONS; game.generation++) {
         draw(&game, &random);
         run_all(&game, false);

@@ -108,7 +108,7 @@ static void begin_get(cohort_comm *comm, const struct transfer *transfer, struct
 static void end_one(const struct transfer *transfer, struct running *running, uint32_t index)
 {
     if (running->get) {
-        CHECK_INT(cohort_await(running->get), COHORT_OK);
+        CHECK_OK(cohort_await(running->get));
         const unsigned char *got = transfer->as_object ? running->object.data : running->buffer;
         size_t bytes = transfer->as_object ? running->object.bytes : running->bytes;
         CHECK_INT((long long)bytes, (long long)transfer->bytes);
@@ -117,7 +117,7 @@ static void end_one(const struct transfer *transfer, struct running *running, ui
         free(running->buffer);
     }
     if (running->set) {
-        CHECK_INT(cohort_await(running->set), COHORT_OK);
+        CHECK_OK(cohort_await(running->set));
         free(running->data);
     }
 }
@@ -161,9 +161,9 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
             : cohort_future_of_value(NULL);
     for (uint32_t i = 0; i < traffic->num_messages; i++)
         end_one(&transfers[i], &running[i], i);
-    CHECK_INT(cohort_await(reduced), COHORT_OK);
+    CHECK_OK(cohort_await(reduced));
     CHECK_INT((long long)sum, traffic->with_collectives ? cohort_comm_num_sites(comm) : 0);
-    CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_idle(comm)));
     free(transfers);
     free(running);
     return COHORT_OK;
@@ -238,8 +238,8 @@ TEST(self)
         unsigned char *data = filled(sizes[i], 3);
         cohort_object object;
         cohort_future *set = cohort_channel_set(pair.comms[1], 1, 7, data, sizes[i]);
-        CHECK_INT(cohort_await(cohort_channel_get_object(pair.comms[1], 1, 7, &object)), COHORT_OK);
-        CHECK_INT(cohort_await(set), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_get_object(pair.comms[1], 1, 7, &object)));
+        CHECK_OK(cohort_await(set));
         CHECK_INT((long long)object.bytes, (long long)sizes[i]);
         check_content(object.data, object.bytes, 3);
         cohort_object_fini(&object);
@@ -269,12 +269,11 @@ TEST(too_small)
             CHECK_CONTAINS(cohort_error_message(), text);
             CHECK_CONTAINS(cohort_error_message(), "tag 5 from site 0");
             CHECK_INT((long long)bytes, 42);
-            CHECK_INT(
-                cohort_await(cohort_channel_get(pair.comms[1], 0, 5, buffer, sizes[i], &bytes)),
-                COHORT_OK);
+            CHECK_OK(
+                cohort_await(cohort_channel_get(pair.comms[1], 0, 5, buffer, sizes[i], &bytes)));
             CHECK_INT((long long)bytes, (long long)sizes[i]);
             check_content(buffer, bytes, 1);
-            CHECK_INT(cohort_await(cohort_when_all(sets, 2)), COHORT_OK);
+            CHECK_OK(cohort_await(cohort_when_all(sets, 2)));
             free(data);
             free(buffer);
             pair_destroy(&pair);
@@ -315,20 +314,20 @@ TEST(told)
         cohort_future *set = cohort_channel_set(pair.comms[0], 1, 9, data, 100000);
         cohort_future *get = cohort_channel_get_object(pair.comms[0], 1, 8, &object);
         void *text;
-        CHECK_INT(cohort_await_value(cohort_comm_roll_call(pair.comms[0]), &text), COHORT_OK);
+        CHECK_OK(cohort_await_value(cohort_comm_roll_call(pair.comms[0]), &text));
         CHECK_CONTAINS(text, "waits for a message with tag 8 from site 1");
         CHECK_CONTAINS(text, "waits for site 1 (locality");
         CHECK_CONTAINS(text, "get a message with tag 9, 100000 bytes");
         free(text);
         cohort_future *idle = cohort_comm_idle(pair.comms[0]);
         CHECK(!cohort_future_ready(idle));
-        CHECK_INT(cohort_await(cohort_channel_set(pair.comms[1], 0, 8, NULL, 0)), COHORT_OK);
-        CHECK_INT(cohort_await(get), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_set(pair.comms[1], 0, 8, NULL, 0)));
+        CHECK_OK(cohort_await(get));
         CHECK_INT((long long)object.bytes, 0);
         CHECK(!cohort_future_ready(idle));
-        CHECK_INT(cohort_await(cohort_channel_get_object(pair.comms[1], 0, 9, &object)), COHORT_OK);
-        CHECK_INT(cohort_await(set), COHORT_OK);
-        CHECK_INT(cohort_await(idle), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_get_object(pair.comms[1], 0, 9, &object)));
+        CHECK_OK(cohort_await(set));
+        CHECK_OK(cohort_await(idle));
         check_content(object.data, object.bytes, 1);
         cohort_object_fini(&object);
         free(data);
@@ -349,7 +348,7 @@ TEST(setter_leaves)
         for (int i = 0; i < 2; i++)
             gets[i] = cohort_channel_get_object(pair.comms[1], 0, 1, &objects[i]);
         for (int i = 0; i < 3; i++)
-            CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 1, data, 30)), COHORT_OK);
+            CHECK_OK(cohort_await(cohort_channel_set(pair.comms[0], 1, 1, data, 30)));
         cohort_future *large = cohort_channel_set(pair.comms[0], 1, 1, data, 100000);
         cohort_comm_unref(pair.comms[0]);
         pair.comms[0] = NULL;
@@ -359,7 +358,7 @@ TEST(setter_leaves)
         for (int i = 2; i < 5; i++)
             gets[i] = cohort_channel_get_object(pair.comms[1], 0, 1, &objects[i]);
         for (int i = 0; i < 3; i++) {
-            CHECK_INT(cohort_await(gets[i]), COHORT_OK);
+            CHECK_OK(cohort_await(gets[i]));
             CHECK_INT((long long)objects[i].bytes, 30);
             cohort_object_fini(&objects[i]);
         }
@@ -379,7 +378,7 @@ TEST(getter_leaves)
         cohort_object object;
         cohort_future *get = cohort_channel_get_object(pair.comms[1], 0, 2, &object);
         cohort_future *early = cohort_channel_set(pair.comms[0], 1, 1, data, 100000);
-        CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 1, data, 3000)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_set(pair.comms[0], 1, 1, data, 3000)));
         cohort_comm_unref(pair.comms[1]);
         pair.comms[1] = NULL;
         CHECK_FAILS(cohort_await(get), COHORT_ERR_CANCELLED, "tag 2 from site 0");
@@ -401,13 +400,13 @@ TEST(early_getter_leaves)
         cohort_future *made[2], *sets[NUM_EARLY];
         for (int i = 0; i < 2; i++)
             made[i] = cohort_comm_dup(&dups[i], pair.comms[i], 1);
-        CHECK_INT(cohort_await(made[0]), COHORT_OK);
+        CHECK_OK(cohort_await(made[0]));
         for (int i = 0; i < NUM_EARLY; i++)
             sets[i] = cohort_channel_set(dups[0], 1, 1, &seed, sizeof(seed));
-        CHECK_INT(cohort_await(made[1]), COHORT_OK);
+        CHECK_OK(cohort_await(made[1]));
         cohort_comm_unref(dups[1]);
         for (int i = 0; i < NUM_EARLY; i++)
-            CHECK_INT(cohort_await(sets[i]), COHORT_OK);
+            CHECK_OK(cohort_await(sets[i]));
         cohort_comm_unref(dups[0]);
         pair_destroy(&pair);
     }
@@ -515,7 +514,7 @@ TEST(revocation_of_many)
     atomic_store(&num_failed, 0);
     atomic_store(&most_failed, 0);
     cluster_watch(count_failed);
-    CHECK_INT(cohort_await(cohort_comm_revoke(pair.comms[1])), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_revoke(pair.comms[1])));
     while (atomic_load(&num_failed) < DOOMED)
         cohort_yield();
     for (uint64_t i = 0; i < DOOMED; i++)
@@ -573,7 +572,7 @@ static cohort_status flood(cohort_comm *comm, void *arg)
     }
     while (is_setter && count_ready(sets) < most)
         cohort_yield();
-    CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_barrier(comm, 1)));
     if (is_setter) {
         CHECK_INT(count_ready(sets), most);
         return cohort_await(cohort_when_all(sets, FLOOD));
@@ -583,8 +582,7 @@ static cohort_status flood(cohort_comm *comm, void *arg)
         size_t got = 16;
         unsigned char message[16];
         memcpy(message, &number, sizeof(number));
-        CHECK_INT(cohort_await(cohort_channel_get(comm, 0, 7, message, sizeof(message), &got)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_get(comm, 0, 7, message, sizeof(message), &got)));
         memcpy(&number, message, sizeof(number));
         CHECK_INT(number, i);
         CHECK_INT(got, bytes);
@@ -598,11 +596,10 @@ TEST(flood)
     for (size_t i = 0; i < sizeof(flooded) / sizeof(flooded[0]); i++) {
         size_t bytes = flooded[i];
         struct cluster *cluster = cluster_create(1, 2, FLOOD_BUDGET);
-        CHECK_INT(cluster_sites(cluster, (struct sites){.name = "flood",
-                                                        .options = {.num_sites = 2},
-                                                        .run = flood,
-                                                        .arg = &bytes}),
-                  COHORT_OK);
+        CHECK_OK(cluster_sites(cluster, (struct sites){.name = "flood",
+                                                       .options = {.num_sites = 2},
+                                                       .run = flood,
+                                                       .arg = &bytes}));
         cluster_destroy(cluster);
     }
 }

@@ -60,7 +60,7 @@ static cohort_status set_all(cohort_comm *comm, uint64_t seed)
         if (cohort__random_below(&random, 4) == 0)
             cohort_yield();
     }
-    CHECK_INT(cohort_await(cohort_when_all(sets, num)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(sets, num)));
     for (uint32_t i = 0; i < num; i++)
         free(data[i]);
     return COHORT_OK;
@@ -101,10 +101,10 @@ static struct call *probe_and_get(cohort_comm *comm, uint32_t asked, uint32_t ta
 {
     size_t bytes = 0;
     uint32_t site = NUM_SITES;
-    CHECK_INT(cohort_await(cohort_channel_probe(comm, asked, tag, &bytes, &site)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_probe(comm, asked, tag, &bytes, &site)));
     CHECK(site == asked || (asked == COHORT_ANY_SITE && site < NUM_SITES));
     struct call *call = call_begin(comm, site, tag);
-    CHECK_INT(cohort_await(call->future), COHORT_OK);
+    CHECK_OK(cohort_await(call->future));
     CHECK_INT(call->bytes, bytes);
     call->future = NULL;
     return call;
@@ -146,7 +146,7 @@ static cohort_status get_all(cohort_comm *comm, uint64_t seed)
         calls[num++] = probes ? probe_and_get(comm, site, tag) : call_begin(comm, site, tag);
     }
     for (uint32_t i = 0; i < num; i++)
-        CHECK_INT(calls[i]->future ? cohort_await(calls[i]->future) : COHORT_OK, COHORT_OK);
+        CHECK_OK(calls[i]->future ? cohort_await(calls[i]->future) : COHORT_OK);
     check_calls(calls, num);
     for (uint32_t i = 0; i < num; i++)
         free(calls[i]);
@@ -159,7 +159,7 @@ static cohort_status play(cohort_comm *comm, void *arg)
     uint64_t seed = *(uint64_t *)arg;
     cohort_status status =
         cohort_comm_this_site(comm) == GETTER ? get_all(comm, seed) : set_all(comm, seed);
-    CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_idle(comm)));
     return status;
 }
 
@@ -167,14 +167,12 @@ TEST(random)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct cluster *cluster = cluster_create(seed, 1 + seed % 3, 0);
-        CHECK_INT(cluster_sites(cluster,
-                                (struct sites){
-                                    .name = "any",
-                                    .options = {.num_sites = NUM_SITES},
-                                    .run = play,
-                                    .arg = &seed,
-                                }),
-                  COHORT_OK);
+        CHECK_OK(cluster_sites(cluster, (struct sites){
+                                            .name = "any",
+                                            .options = {.num_sites = NUM_SITES},
+                                            .run = play,
+                                            .arg = &seed,
+                                        }));
         cluster_destroy(cluster);
     }
 }
@@ -209,8 +207,7 @@ static void trio_destroy(struct trio *trio)
 
 static void set(struct trio *trio, uint32_t from, uint32_t to, uint64_t tag, int value)
 {
-    CHECK_INT(cohort_await(cohort_channel_set(trio->comms[from], to, tag, &value, sizeof(value))),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(trio->comms[from], to, tag, &value, sizeof(value))));
 }
 
 /* Gets VALUE from SITE with a get from any. */
@@ -219,9 +216,8 @@ static void check_any(struct trio *trio, uint64_t tag, uint32_t want_site, int w
     int value = 0;
     size_t bytes = 0;
     uint32_t site = 99;
-    CHECK_INT(cohort_await(cohort_channel_get_any(trio->comms[0], tag, &value, sizeof(value),
-                                                  &bytes, &site)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(
+        cohort_channel_get_any(trio->comms[0], tag, &value, sizeof(value), &bytes, &site)));
     CHECK_INT(site, want_site);
     CHECK_INT(value, want);
     CHECK_INT(bytes, sizeof(value));
@@ -238,8 +234,7 @@ TEST(order)
     set(&trio, 0, 0, 5, 4);
     set(&trio, 2, 0, 5, 5);
     check_any(&trio, 5, 2, 1);
-    CHECK_INT(cohort_await(cohort_channel_get(trio.comms[0], 0, 5, &value, sizeof(value), NULL)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_get(trio.comms[0], 0, 5, &value, sizeof(value), NULL)));
     CHECK_INT(value, 4);
     set(&trio, 0, 0, 5, 6);
     check_any(&trio, 5, 1, 3);
@@ -262,25 +257,23 @@ TEST(turns)
     cohort_future *probe_any =
         cohort_channel_probe(trio.comms[0], COHORT_ANY_SITE, 5, NULL, &sites[3]);
     set(&trio, 1, 0, 5, 7);
-    CHECK_INT(cohort_await(any), COHORT_OK);
+    CHECK_OK(cohort_await(any));
     CHECK(values[0] == 7 && sites[0] == 1 && !cohort_future_ready(own));
     set(&trio, 2, 0, 5, 8);
-    CHECK_INT(cohort_await(probe_any), COHORT_OK);
+    CHECK_OK(cohort_await(probe_any));
     CHECK_INT(sites[3], 2);
     CHECK(!cohort_future_ready(own) && !cohort_future_ready(probe));
     set(&trio, 1, 0, 5, 9);
-    CHECK_INT(cohort_await(own), COHORT_OK);
+    CHECK_OK(cohort_await(own));
     CHECK(values[1] == 9 && !cohort_future_ready(probe));
-    CHECK_INT(cohort_await(cohort_channel_set(trio.comms[1], 0, 5, "abcdefg", 7)), COHORT_OK);
-    CHECK_INT(cohort_await(probe), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(trio.comms[1], 0, 5, "abcdefg", 7)));
+    CHECK_OK(cohort_await(probe));
     CHECK(bytes == 7 && sites[2] == 1);
     cohort_object object;
-    CHECK_INT(cohort_await(cohort_channel_get_any_object(trio.comms[0], 5, &object, &sites[0])),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_get_any_object(trio.comms[0], 5, &object, &sites[0])));
     CHECK(object.bytes == sizeof(int) && sites[0] == 2);
     cohort_object_fini(&object);
-    CHECK_INT(cohort_await(cohort_channel_get_any_object(trio.comms[0], 5, &object, NULL)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_get_any_object(trio.comms[0], 5, &object, NULL)));
     CHECK(object.bytes == 7 && memcmp(object.data, "abcdefg", 7) == 0);
     cohort_object_fini(&object);
     trio_destroy(&trio);
@@ -307,7 +300,7 @@ TEST(wrong)
         COHORT_ERR_BAD_PARAMETER, "is out of range");
     int value;
     uint32_t site = 9;
-    CHECK_INT(cohort_await(cohort_channel_set(trio.comms[1], 0, 1, "12345", 5)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(trio.comms[1], 0, 1, "12345", 5)));
     CHECK_FAILS(cohort_await(cohort_channel_get_any(trio.comms[0], 1, &value, 4, NULL, &site)),
                 COHORT_ERR_MISMATCH, "from site 1: it has 5 bytes, the buffer 4");
     CHECK_INT(site, 9);
@@ -320,11 +313,11 @@ TEST(told)
     int value;
     void *text;
     cohort_future *get = cohort_channel_get_any(trio.comms[0], 77, &value, 4, NULL, NULL);
-    CHECK_INT(cohort_await_value(cohort_comm_roll_call(trio.comms[0]), &text), COHORT_OK);
+    CHECK_OK(cohort_await_value(cohort_comm_roll_call(trio.comms[0]), &text));
     CHECK_CONTAINS(text, "waits for a message with tag 77 from any site");
     free(text);
     set(&trio, 2, 0, 77, 3);
-    CHECK_INT(cohort_await(get), COHORT_OK);
+    CHECK_OK(cohort_await(get));
     trio_destroy(&trio);
 }
 
@@ -340,7 +333,7 @@ TEST(others_leave)
         check_any(&trio, 4, 2, 1);
         cohort_future *get = cohort_channel_get_any(trio.comms[0], 4, &value, 4, NULL, &site);
         cohort_future *probe = cohort_channel_probe(trio.comms[0], COHORT_ANY_SITE, 5, NULL, NULL);
-        CHECK_INT(cohort_await(cohort_sleep(50000000)), COHORT_OK); /* more than it asks after */
+        CHECK_OK(cohort_await(cohort_sleep(50000000))); /* more than it asks after */
         CHECK(!cohort_future_ready(get));
         trio_leave(&trio, 1);
         CHECK_FAILS(cohort_await(get), COHORT_ERR_GONE,
@@ -357,8 +350,7 @@ TEST(getter_leaves)
     int value;
     set(&trio, 1, 0, 5, 1);
     set(&trio, 2, 0, 5, 1); /* one of the two stays, also in the list of its tag */
-    CHECK_INT(cohort_await(cohort_channel_get_any(trio.comms[0], 5, &value, 4, NULL, NULL)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_get_any(trio.comms[0], 5, &value, 4, NULL, NULL)));
     cohort_future *get = cohort_channel_get_any(trio.comms[0], 4, &value, 4, NULL, NULL);
     trio_leave(&trio, 0);
     CHECK_INT(cohort_await(get), COHORT_ERR_CANCELLED);
@@ -414,10 +406,10 @@ TEST(acknowledged)
     CHECK_INT(cohort_comm_acknowledge(mine, 1), 1);
     CHECK_INT(cohort_comm_acknowledge(mine, 0), 1); /* it stays so */
     get = cohort_channel_get_any(mine, 4, &value, 4, NULL, &sites[2]);
-    CHECK_INT(cohort_await(cohort_sleep(50000000)), COHORT_OK); /* more than it asks after */
+    CHECK_OK(cohort_await(cohort_sleep(50000000))); /* more than it asks after */
     CHECK(!cohort_future_ready(get));
     set(&trio, 1, 0, 4, 8);
-    CHECK_INT(cohort_await(get), COHORT_OK);
+    CHECK_OK(cohort_await(get));
     CHECK(value == 8 && sites[2] == 1);
     check_any(&trio, 5, 2, 7);
     CHECK_INT(cohort_await(cohort_channel_get(mine, 2, 4, &value, 4, NULL)), COHORT_ERR_PEER_DIED);
@@ -464,7 +456,7 @@ TEST(acknowledged_cost)
     for (int i = 0; i < GETS; i++)
         set(&trio, 1, 0, 4, i);
     for (int i = 0; i < GETS; i++) {
-        CHECK_INT(cohort_await(gets[i]), COHORT_OK);
+        CHECK_OK(cohort_await(gets[i]));
         CHECK_INT(values[i], i);
     }
     CHECK(atomic_load(&num_looks) <= 2 * GETS);

@@ -136,9 +136,9 @@ static cohort_status random_site(cohort_comm *comm, void *arg)
             cohort_yield();
     }
     for (int i = 0; i < MESSAGES; i++) {
-        CHECK_INT(cohort_await(transfers[i].get), COHORT_OK);
+        CHECK_OK(cohort_await(transfers[i].get));
         check(&transfers[i], from, i);
-        CHECK_INT(cohort_await(transfers[i].set), COHORT_OK);
+        CHECK_OK(cohort_await(transfers[i].set));
         lying_fini(&transfers[i].in);
         lying_fini(&transfers[i].out);
     }
@@ -174,11 +174,11 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     double *array = arrays[me];
     cohort_layout *steps, *large, *twice, *far, *same;
     uint32_t from = 99;
-    CHECK_INT(cohort_layout_create_vector(&steps, 3, 1, 2), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&large, 4000, 1, 2), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&twice, 3, 2, 1), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&far, 2, 1, SIZE_MAX / 8), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&same, SIZE_MAX / 16, 1, 0), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&steps, 3, 1, 2));
+    CHECK_OK(cohort_layout_create_vector(&large, 4000, 1, 2));
+    CHECK_OK(cohort_layout_create_vector(&twice, 3, 2, 1));
+    CHECK_OK(cohort_layout_create_vector(&far, 2, 1, SIZE_MAX / 8));
+    CHECK_OK(cohort_layout_create_vector(&same, SIZE_MAX / 16, 1, 0));
     if (me == 0) {
         refused(cohort_channel_set_layout(NULL, 1, 1, array, steps, COHORT_DOUBLE), bad,
                 "cohort_channel_set_layout: no communicator");
@@ -209,9 +209,8 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     const cohort_layout *expected[] = {large, steps, steps, steps};
     for (int i = 0; i < 4; i++) {
         if (me == 1) {
-            CHECK_INT(
-                cohort_await(cohort_channel_set_layout(comm, 0, 5, array, sent[i], COHORT_DOUBLE)),
-                COHORT_OK);
+            CHECK_OK(
+                cohort_await(cohort_channel_set_layout(comm, 0, 5, array, sent[i], COHORT_DOUBLE)));
             continue;
         }
         cohort_future *future = cohort_channel_get_layout(comm, COHORT_ANY_SITE, 5, array,
@@ -225,7 +224,7 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
         else if (i == 2)
             refused(future, COHORT_ERR_MISMATCH, "it has 48 bytes, the layout's elements 24");
         else
-            CHECK_INT(cohort_await(future), COHORT_OK);
+            CHECK_OK(cohort_await(future));
         CHECK_INT(from, i < 3 ? 99 : 1);
     }
     cohort_layout_unref(steps);
@@ -249,7 +248,7 @@ static cohort_status leaving(cohort_comm *comm, void *arg)
     const uint32_t me = cohort_comm_this_site(comm);
     cohort_layout *large;
     cohort_future **left = arg;
-    CHECK_INT(cohort_layout_create_vector(&large, 4000, 1, 2), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&large, 4000, 1, 2));
     left[2 * me] = cohort_channel_set_layout(comm, 1 - me, 5, arrays[me], large, COHORT_DOUBLE);
     left[2 * me + 1] =
         cohort_channel_get_layout(comm, 1 - me, 6, arrays[me], large, COHORT_DOUBLE, NULL);
@@ -262,14 +261,12 @@ TEST(leaving)
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++) {
         cohort_future *left[4];
         struct cluster *cluster = cluster_create(1, num_localities, 0);
-        CHECK_INT(cluster_sites(cluster,
-                                (struct sites){
-                                    .name = "left",
-                                    .options = {.num_sites = 2},
-                                    .run = leaving,
-                                    .arg = left,
-                                }),
-                  COHORT_OK);
+        CHECK_OK(cluster_sites(cluster, (struct sites){
+                                            .name = "left",
+                                            .options = {.num_sites = 2},
+                                            .run = leaving,
+                                            .arg = left,
+                                        }));
         for (int i = 0; i < 4; i++) {
             cohort_status status = cohort_await(left[i]);
             bool is_on_its_way = status == COHORT_OK && i % 2 == 0;

@@ -85,10 +85,10 @@ static void check_kind(uint32_t num_localities, enum kind kind)
     struct waiting waiting = {.pair = pair, .kind = kind};
     cohort_future *begun;
     cohort_scope *scope;
-    CHECK_INT(cohort_promise_create(&waiting.begun, &begun), COHORT_OK);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, wait, &waiting), COHORT_OK);
-    CHECK_INT(cohort_await(begun), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&waiting.begun, &begun));
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, wait, &waiting));
+    CHECK_OK(cohort_await(begun));
     cohort_scope_cancel(scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     CHECK_INT(waiting.status, COHORT_ERR_CANCELLED);
@@ -101,19 +101,17 @@ static void check_kind(uint32_t num_localities, enum kind kind)
                     COHORT_ERR_CANCELLED, "for site 1: the scope of the task that has set");
         memset(pair->data, 3, LONG);
         cohort_future *set = cohort_channel_set(pair->comms[0], 1, TAG, pair->data, LONG);
-        CHECK_INT(cohort_await(cohort_channel_get(pair->comms[1], 0, TAG, other, LONG, NULL)),
-                  COHORT_OK);
-        CHECK_INT(cohort_await(set), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_get(pair->comms[1], 0, TAG, other, LONG, NULL)));
+        CHECK_OK(cohort_await(set));
         CHECK_INT(other[LONG - 1], 3);
     } else {
         memset(other, 4, LONG);
         cohort_future *set = cohort_channel_set(pair->comms[1], 0, TAG, other, LONG);
-        CHECK_INT(cohort_await(cohort_channel_get(pair->comms[0], 1, TAG, pair->data, LONG, NULL)),
-                  COHORT_OK);
-        CHECK_INT(cohort_await(set), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_get(pair->comms[0], 1, TAG, pair->data, LONG, NULL)));
+        CHECK_OK(cohort_await(set));
         CHECK_INT(pair->data[LONG - 1], 4);
     }
-    CHECK_INT(cohort_await(cohort_comm_idle(pair->comms[0])), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_idle(pair->comms[0])));
     free(other);
     pair_destroy(pair);
 }
@@ -134,17 +132,16 @@ static cohort_status call_cancelled(void *arg)
     cohort_promise_fulfil(waiting->begun, NULL);
     while (!cohort_cancelled())
         cohort_yield();
-    CHECK_INT(cohort_await(cohort_channel_probe(pair->comms[0], 1, 1, NULL, NULL)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_channel_get(pair->comms[0], 1, 1, &value, 4, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_probe(pair->comms[0], 1, 1, NULL, NULL)));
+    CHECK_OK(cohort_await(cohort_channel_get(pair->comms[0], 1, 1, &value, 4, NULL)));
     CHECK_INT(value, 11);
-    CHECK_INT(cohort_await(cohort_channel_get_any(pair->comms[0], 2, &value, 4, NULL, NULL)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_get_any(pair->comms[0], 2, &value, 4, NULL, NULL)));
     CHECK_INT(value, 12);
     CHECK_INT(cohort_await(cohort_channel_get(pair->comms[0], 1, 1, &value, 4, NULL)),
               COHORT_ERR_CANCELLED);
     CHECK_INT(cohort_await(cohort_channel_get_any(pair->comms[0], 1, &value, 4, NULL, NULL)),
               COHORT_ERR_CANCELLED);
-    CHECK_INT(cohort_await(cohort_channel_set(pair->comms[0], 1, 2, &value, 4)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(pair->comms[0], 1, 2, &value, 4)));
     CHECK_INT(cohort_await(cohort_channel_set(pair->comms[0], 1, 3, pair->data, LONG)),
               COHORT_ERR_CANCELLED);
     return COHORT_OK;
@@ -157,23 +154,20 @@ TEST(cancelled_before)
         struct waiting waiting = {.pair = pair};
         cohort_future *begun;
         cohort_scope *scope;
-        CHECK_INT(cohort_promise_create(&waiting.begun, &begun), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&waiting.begun, &begun));
         for (unsigned tag = 1; tag <= 2; tag++) {
             int value = 10 + (int)tag;
-            CHECK_INT(cohort_await(cohort_channel_set(pair->comms[1], 0, tag, &value, 4)),
-                      COHORT_OK);
+            CHECK_OK(cohort_await(cohort_channel_set(pair->comms[1], 0, tag, &value, 4)));
             /* A set's end does not say that its message has arrived. */
-            CHECK_INT(cohort_await(cohort_channel_probe(pair->comms[0], 1, tag, NULL, NULL)),
-                      COHORT_OK);
+            CHECK_OK(cohort_await(cohort_channel_probe(pair->comms[0], 1, tag, NULL, NULL)));
         }
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-        CHECK_INT(cohort_scope_async(scope, call_cancelled, &waiting), COHORT_OK);
-        CHECK_INT(cohort_await(begun), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
+        CHECK_OK(cohort_scope_async(scope, call_cancelled, &waiting));
+        CHECK_OK(cohort_await(begun));
         cohort_scope_cancel(scope);
         CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
         int value = 0;
-        CHECK_INT(cohort_await(cohort_channel_get(pair->comms[1], 0, 2, &value, 4, NULL)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_get(pair->comms[1], 0, 2, &value, 4, NULL)));
         pair_destroy(pair);
     }
 }
@@ -229,8 +223,8 @@ static void run_race(uint64_t seed, uint32_t num_localities, size_t bytes)
     race.data = calloc(NUM_MESSAGES, bytes);
     CHECK(race.data && from);
     cohort__random_init(&random, seed);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, get_some, &race), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, get_some, &race));
     uint64_t when = cohort__random_below(&random, NUM_MESSAGES);
     cohort_future *canceller = NULL;
     for (uint64_t i = 0; i < NUM_MESSAGES; i++) {
@@ -240,15 +234,14 @@ static void run_race(uint64_t seed, uint32_t num_localities, size_t bytes)
         if (cohort__random_below(&random, 3) == 0)
             cohort_yield();
     }
-    CHECK_INT(cohort_await(canceller), COHORT_OK);
+    CHECK_OK(cohort_await(canceller));
     cohort_status status = cohort_scope_await(scope);
     CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED);
     for (uint32_t i = race.num_got; i < NUM_MESSAGES; i++)
-        CHECK_INT(
-            cohort_await(cohort_channel_get(race.pair->comms[0], 1, TAG, race.data, bytes, NULL)),
-            COHORT_OK);
-    CHECK_INT(cohort_await(cohort_when_all(sets, NUM_MESSAGES)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_comm_idle(race.pair->comms[0])), COHORT_OK);
+        CHECK_OK(
+            cohort_await(cohort_channel_get(race.pair->comms[0], 1, TAG, race.data, bytes, NULL)));
+    CHECK_OK(cohort_await(cohort_when_all(sets, NUM_MESSAGES)));
+    CHECK_OK(cohort_await(cohort_comm_idle(race.pair->comms[0])));
     pair_destroy(race.pair);
     free(race.data);
     free(from);
@@ -287,24 +280,23 @@ static void run_sets_race(uint64_t seed, uint32_t num_localities)
     cohort_scope *scope;
     uint64_t when = seed % NUM_MESSAGES;
     CHECK(to);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, set_some, &sets), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, set_some, &sets));
     /* It has begun, or it would never run, and nobody would set anything. */
-    CHECK_INT(cohort_await(cohort_channel_probe(sets.pair->comms[0], 1, TAG, NULL, NULL)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_probe(sets.pair->comms[0], 1, TAG, NULL, NULL)));
     for (uint64_t i = 0; i < NUM_MESSAGES; i++) {
         if (i == when)
             canceller = cohort_async(cancel_sometime, scope);
         got[i] = cohort_await(cohort_channel_get(sets.pair->comms[0], 1, TAG, to, LONG, NULL));
     }
-    CHECK_INT(cohort_await(canceller), COHORT_OK);
+    CHECK_OK(cohort_await(canceller));
     cohort_status status = cohort_scope_await(scope);
     CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED);
     for (int i = 0; i < NUM_MESSAGES; i++) {
         CHECK_INT(got[i], sets.status[i]);
         CHECK(got[i] == COHORT_OK || got[i] == COHORT_ERR_CANCELLED);
     }
-    CHECK_INT(cohort_await(cohort_comm_idle(sets.pair->comms[1])), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_idle(sets.pair->comms[1])));
     free(to);
     pair_destroy(sets.pair);
 }
@@ -321,8 +313,8 @@ TEST(leaving)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct race race = {.pair = pair_create(1 + seed % 2), .bytes = 8, .leaves = true};
         cohort_scope *scope;
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-        CHECK_INT(cohort_scope_async(scope, get_some, &race), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
+        CHECK_OK(cohort_scope_async(scope, get_some, &race));
         cohort_yield();
         cohort_future *canceller = cohort_async(cancel_sometime, scope);
         for (uint64_t i = 0; i < seed % 4; i++)
@@ -332,7 +324,7 @@ TEST(leaving)
             cohort_comm_unref(race.pair->comms[1]);
             race.pair->comms[1] = NULL;
         }
-        CHECK_INT(cohort_await(canceller), COHORT_OK);
+        CHECK_OK(cohort_await(canceller));
         cohort_status status = cohort_scope_await(scope);
         CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED);
         pair_destroy(race.pair);

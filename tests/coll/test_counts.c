@@ -64,7 +64,7 @@ TEST_SITE(broadcast, run("broadcast", site))
     if (!status)
         check(bytes);
     free(bytes);
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
 }
 
 /* Site 1 sends all but one byte, and they are stored behind a gap. */
@@ -85,7 +85,7 @@ TEST_SITE(gatherv, run("gatherv", site))
     if (!status)
         check(bytes);
     free(bytes);
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
 }
 
 int main(int argc, char **argv)

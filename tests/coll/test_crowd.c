@@ -38,11 +38,9 @@ static cohort_status meet_often(cohort_comm *comm, void *arg)
         int64_t value = me == 0 ? (int64_t)generation : -1;
         check_sum(comm, generation, me);
         delay(&random);
-        CHECK_INT(cohort_await(
-                      me == 0
-                          ? cohort_broadcast_to(comm, &value, 1, COHORT_INT64, generation + 1)
-                          : cohort_broadcast_from(comm, &value, 1, COHORT_INT64, generation + 1)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(
+            me == 0 ? cohort_broadcast_to(comm, &value, 1, COHORT_INT64, generation + 1)
+                    : cohort_broadcast_from(comm, &value, 1, COHORT_INT64, generation + 1)));
         CHECK_INT(value, (int64_t)generation);
         delay(&random);
     }

@@ -117,12 +117,11 @@ static void run(struct scene *scene, uint32_t root, cohort_status (*site)(cohort
         levels[i] = levels_of_hosts[scene->positions[i].host];
     cluster_name_levels(cluster, levels);
     cluster_place(cluster, scene->placement);
-    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "c",
-                                                    .options = {.num_sites = scene->num_sites,
-                                                                .root_site = root},
-                                                    .run = site,
-                                                    .arg = scene}),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster, (struct sites){.name = "c",
+                                .options = {.num_sites = scene->num_sites, .root_site = root},
+                                .run = site,
+                                .arg = scene}));
     cluster_destroy(cluster);
     for (uint32_t i = 1; i < scene->num_sites; i++)
         CHECK_TEXT(scene->texts[i], scene->texts[0]);

@@ -96,8 +96,7 @@ static void rows_begin(struct site *site)
     cohort_future *rows[SITES];
     for (uint32_t i = 0; i < SITES; i++)
         fill(site, i, BYTES);
-    CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.ret_rows = rows}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(site->comm, &(cohort_call_options){.ret_rows = rows}));
     site_add(site, cohort_all_to_all(site->comm, site->in, site->out, BYTES, COHORT_UINT8, 1));
     for (uint32_t i = 0; i < SITES; i++)
         site_add(site, rows[i]);
@@ -109,8 +108,7 @@ static void in_place_begin(struct site *site)
     for (uint32_t i = 0; i < SITES; i++)
         fill(site, i, BYTES);
     memcpy(site->out, site->in, sizeof(site->out));
-    CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.check_asymmetric = true}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(site->comm, &(cohort_call_options){.check_asymmetric = true}));
     site_add(site,
              cohort_all_to_all(site->comm, COHORT_IN_PLACE, site->out, BYTES, COHORT_UINT8, 1));
 }
@@ -258,8 +256,8 @@ static void begin_in_scope(struct site *site, void (*begin)(struct site *site), 
     struct scoped scoped = {begin, site, cancels};
     cohort_scope *scope;
     scarce_pause();
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, call_in_scope, &scoped), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, call_in_scope, &scoped));
     CHECK_INT(cohort_scope_await(scope), cancels ? COHORT_ERR_CANCELLED : COHORT_OK);
     scarce_go_on();
 }
@@ -301,8 +299,7 @@ static void deadline_begin(struct site *site)
     site->leaves = site->number == SITES - 1;
     if (site->leaves)
         return;
-    CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.deadline = 5000000}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(site->comm, &(cohort_call_options){.deadline = 5000000}));
     site_add(site, cohort_barrier(site->comm, 1));
 }
 

@@ -148,15 +148,14 @@ static void play(const struct scene *what)
     atomic_store(&has_called, false);
     atomic_store(&has_come, false);
     atomic_store(&is_released, false);
-    CHECK_INT(
+    CHECK_OK(
         cluster_sites(cluster, (struct sites){.name = "early",
                                               .options = {.num_sites = 2,
                                                           .root_site = ROOT,
                                                           .check_asymmetric = true,
                                                           .algorithms = "gather=linear",
                                                           .stall_after = UINT64_C(10000000000)},
-                                              .run = gather}),
-        COHORT_OK);
+                                              .run = gather}));
     CHECK(early && !held);
     CHECK(atomic_load(&is_released));
     cluster_destroy(cluster);
@@ -239,15 +238,13 @@ TEST(lent)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
     scene = NULL;
-    CHECK_INT(
-        cluster_sites(cluster,
-                      (struct sites){.name = "lent",
-                                     .options = {.num_sites = 3,
-                                                 .root_site = ROOT,
-                                                 .check_asymmetric = true,
-                                                 .algorithms = "gather=linear,all_reduce=linear",
-                                                 .stall_after = 1000000},
-                                     .run = lend}),
-        COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster, (struct sites){.name = "lent",
+                                .options = {.num_sites = 3,
+                                            .root_site = ROOT,
+                                            .check_asymmetric = true,
+                                            .algorithms = "gather=linear,all_reduce=linear",
+                                            .stall_after = 1000000},
+                                .run = lend}));
     cluster_destroy(cluster);
 }

@@ -134,10 +134,8 @@ static cohort_status fails(void *result, const void *left, const void *right, si
 TEST_SITE(failing_operation, run_both("failing-operation", site))
 {
     cohort_op *op;
-    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = "fails",
-                                                                .function = fails,
-                                                                .commutative = true}),
-              COHORT_OK);
+    CHECK_OK(cohort_op_create(
+        &op, &(struct cohort_op_options){.name = "fails", .function = fails, .commutative = true}));
     double in = 1, out;
     CHECK_FAILS(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, op, 1)),
                 COHORT_ERR_FAILED, "doesn't like it");
@@ -192,8 +190,8 @@ TEST(duplicate_site)
     cohort_future *creation = cohort_comm_create(&comm_0, "duplicate", &first);
     CHECK_FAILS(cohort_await(cohort_comm_create(&again, "duplicate", &first)),
                 COHORT_ERR_DUPLICATE_SITE, "site 0");
-    CHECK_INT(cohort_await(cohort_comm_create(&comm_1, "duplicate", &second)), COHORT_OK);
-    CHECK_INT(cohort_await(creation), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm_1, "duplicate", &second)));
+    CHECK_OK(cohort_await(creation));
     CHECK_INT(cohort_await(cohort_comm_create(&again, "duplicate", &second)),
               COHORT_ERR_DUPLICATE_SITE);
     CHECK(again == NULL);
@@ -201,8 +199,8 @@ TEST(duplicate_site)
     cohort_comm_unref(comm_0);
     cohort_comm_unref(comm_1);
     creation = cohort_comm_create(&comm_0, "duplicate", &first);
-    CHECK_INT(cohort_await(cohort_comm_create(&comm_1, "duplicate", &second)), COHORT_OK);
-    CHECK_INT(cohort_await(creation), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm_1, "duplicate", &second)));
+    CHECK_OK(cohort_await(creation));
     cohort_comm_unref(comm_0);
     cohort_comm_unref(comm_1);
 }
@@ -268,13 +266,13 @@ TEST_SITE(root_skips, run_in_time("root-skips", 3, site))
     if (cohort_comm_this_site(comm) == 0) {
         /* Generation 1 is left out here. The next call of this site doesn't end the others' wait.
          */
-        CHECK_INT(cohort_await(cohort_broadcast_to(comm, &out, 1, COHORT_INT32, 2)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_broadcast_to(comm, &out, 1, COHORT_INT32, 2)));
     } else {
         CHECK_INT(cohort_await(cohort_broadcast_from(comm, &out, 1, COHORT_INT32, 1)),
                   COHORT_ERR_MOVED_PAST);
         was_told(begin);
         CHECK_CONTAINS(cohort_error_message(), "site 0 (locality 0) has left out this generation");
-        CHECK_INT(cohort_await(cohort_broadcast_from(comm, &out, 1, COHORT_INT32, 2)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_broadcast_from(comm, &out, 1, COHORT_INT32, 2)));
     }
     check_usable(comm, 3);
 }
@@ -284,14 +282,14 @@ static void await_roll_call(cohort_comm *comm)
 {
     for (;;) {
         void *text;
-        CHECK_INT(cohort_await_value(cohort_comm_roll_call(comm), &text), COHORT_OK);
+        CHECK_OK(cohort_await_value(cohort_comm_roll_call(comm), &text));
         CHECK_CONTAINS(text, "generation 1, barrier");
         CHECK_CONTAINS(text, "waits for site 2 (locality 0)");
         bool asked = strstr(text, "not called yet") != NULL;
         free(text);
         if (asked)
             return;
-        CHECK_INT(cohort_await(cohort_sleep(10000000)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_sleep(10000000)));
     }
 }
 
@@ -302,16 +300,16 @@ static cohort_status site_comes_late(cohort_comm *comm, void *arg)
 {
     uint32_t me = cohort_comm_this_site(comm);
     if (me == 2)
-        CHECK_INT(cohort_await(cohort_future_ref(site_2_comes)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(site_2_comes)));
     cohort_future *barrier = cohort_barrier(comm, 1);
     if (me == 0) {
         await_roll_call(comm);
         CHECK(!cohort_future_ready(barrier)); /* it goes on waiting */
         cohort_promise_fulfil(site_2_may_come, NULL);
     }
-    CHECK_INT(cohort_await(barrier), COHORT_OK);
+    CHECK_OK(cohort_await(barrier));
     void *text;
-    CHECK_INT(cohort_await_value(cohort_comm_roll_call(comm), &text), COHORT_OK);
+    CHECK_OK(cohort_await_value(cohort_comm_roll_call(comm), &text));
     CHECK_TEXT(text, "");
     free(text);
     return COHORT_OK;
@@ -319,7 +317,7 @@ static cohort_status site_comes_late(cohort_comm *comm, void *arg)
 
 TEST(site_never_comes)
 {
-    CHECK_INT(cohort_promise_create(&site_2_may_come, &site_2_comes), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&site_2_may_come, &site_2_comes));
     run("site-never-comes", 3, 1024, site_comes_late);
     cohort_future_unref(site_2_comes);
 }
@@ -359,10 +357,9 @@ static cohort_status leaves_in_flight(void *arg)
     cohort_comm *comm = NULL;
     int32_t in = 1, out;
     uint32_t me = options.this_site;
-    CHECK_INT(cohort_await(cohort_comm_create(&comm, "leaver", &options)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm, "leaver", &options)));
     if (me != 1)
-        CHECK_INT(cohort_await(cohort_future_ref(me == 0 ? leaver.leaves : leaver.calls)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(me == 0 ? leaver.leaves : leaver.calls)));
     cohort_future *call = cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, 1);
     if (me == 0) {
         leave_in_flight(comm, call);
@@ -383,8 +380,8 @@ static void run_leaver(const char *algorithms)
     enum { NUM = 3 };
     cohort_comm_options options[NUM];
     cohort_future *sites[NUM];
-    CHECK_INT(cohort_promise_create(&leaver.may_leave, &leaver.leaves), COHORT_OK);
-    CHECK_INT(cohort_promise_create(&leaver.may_call, &leaver.calls), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&leaver.may_leave, &leaver.leaves));
+    CHECK_OK(cohort_promise_create(&leaver.may_call, &leaver.calls));
     for (uint32_t site = 0; site < NUM; site++) {
         options[site] = (cohort_comm_options){.num_sites = NUM,
                                               .this_site = site,
@@ -392,7 +389,7 @@ static void run_leaver(const char *algorithms)
                                               .stall_after = STALL_AFTER_NS};
         sites[site] = cohort_async(leaves_in_flight, &options[site]);
     }
-    CHECK_INT(cohort_await(cohort_when_all(sites, NUM)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(sites, NUM)));
     cohort_future_unref(leaver.leaves);
     cohort_future_unref(leaver.calls);
 }
@@ -418,9 +415,8 @@ static cohort_status cancels(cohort_comm *comm, void *arg)
 TEST(unref_in_flight)
 {
     cohort_future *kept = NULL;
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "cancels", .options = {.num_sites = 2}, .run = cancels, .arg = &kept}),
-              COHORT_OK);
+    CHECK_OK(sites_run(&(struct sites){
+        .name = "cancels", .options = {.num_sites = 2}, .run = cancels, .arg = &kept}));
     cohort_status status = cohort_await(kept);
     CHECK(status == COHORT_ERR_CANCELLED || status == COHORT_ERR_GONE);
 }

@@ -67,11 +67,10 @@ TEST(busy)
         cohort_comm *comm;
         char name[16];
         snprintf(name, sizeof(name), "%u", round / 2); /* used names and new ones */
-        CHECK_INT(cohort_await(cluster_create_comm(cluster, &comm, name,
-                                                   &(cohort_comm_options){.num_sites = 1})),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(
+            cluster_create_comm(cluster, &comm, name, &(cohort_comm_options){.num_sites = 1})));
         check_groups(1);
-        CHECK_INT(sum(comm, NULL), COHORT_OK);
+        CHECK_OK(sum(comm, NULL));
         cohort_comm_unref(comm);
         check_groups(0);
     }
@@ -86,9 +85,8 @@ TEST(many)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         char name[16];
         snprintf(name, sizeof(name), "%u", i);
-        CHECK_INT(cohort_await(cluster_create_comm(cluster, &comms[i], name,
-                                                   &(cohort_comm_options){.num_sites = 1})),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(
+            cluster_create_comm(cluster, &comms[i], name, &(cohort_comm_options){.num_sites = 1})));
     }
     check_groups(ROUNDS);
     for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -119,11 +117,10 @@ static void run_rounds(uint32_t num_localities, cohort_status (*run)(cohort_comm
     struct cluster *cluster = cluster_create(1, num_localities, 0);
     uint32_t before = atomic_load(&num_groups); /* of clusters that have ended */
     for (uint32_t round = 0; round < test_rounds(num_rounds, num_rounds / 4); round++) {
-        CHECK_INT(cluster_sites(cluster, (struct sites){.name = round % 3 ? "same" : "other",
-                                                        .options = {.num_sites = NUM_SITES},
-                                                        .run = run,
-                                                        .arg = &round}),
-                  COHORT_OK);
+        CHECK_OK(cluster_sites(cluster, (struct sites){.name = round % 3 ? "same" : "other",
+                                                       .options = {.num_sites = NUM_SITES},
+                                                       .run = run,
+                                                       .arg = &round}));
         wait_for_at_most(before + most);
     }
     cluster_destroy(cluster);
@@ -153,10 +150,10 @@ static cohort_status split(cohort_comm *comm, void *arg)
     cohort_comm *row = NULL, *again = NULL;
     cohort_status status =
         cohort_await(cohort_comm_split(&row, comm, (int32_t)(site / (1 + round % 3)), 0, 1));
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     cohort_future *made = cohort_comm_dup(&again, row, 1);
     cohort_comm_unref(row);
-    CHECK_INT(cohort_await(made), COHORT_OK);
+    CHECK_OK(cohort_await(made));
     status = round % 2 ? sum(again, NULL) : COHORT_OK;
     cohort_comm_unref(again);
     return status;

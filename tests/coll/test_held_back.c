@@ -48,7 +48,7 @@ static cohort_status run_site(cohort_comm *comm, void *arg)
         .rows = true, .has_root = true, .root = ROOT, .algorithm = "levels(linear)"};
     bool is_held = host_of(round, cohort_comm_this_site(comm)) == round->held;
     if (is_held)
-        CHECK_INT(cohort_await(cohort_future_ref(round->may_call)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(round->may_call)));
     exercise_begin_with(&exercise, comm, round->kind, round->count, 1, options);
     if (!is_held) {
         await_rows(round, &exercise);
@@ -67,12 +67,11 @@ static void run(struct round round)
     cluster_locate(cluster, positions);
     cluster_place(cluster, round.placement);
     round.num_left = NUM_SITES - NUM_SITES / NUM_HOSTS;
-    CHECK_INT(cohort_promise_create(&round.have_rows, &round.may_call), COHORT_OK);
-    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "held back",
-                                                    .options = {.num_sites = NUM_SITES, .arity = 2},
-                                                    .run = run_site,
-                                                    .arg = &round}),
-              COHORT_OK);
+    CHECK_OK(cohort_promise_create(&round.have_rows, &round.may_call));
+    CHECK_OK(cluster_sites(cluster, (struct sites){.name = "held back",
+                                                   .options = {.num_sites = NUM_SITES, .arity = 2},
+                                                   .run = run_site,
+                                                   .arg = &round}));
     cohort_future_unref(round.may_call);
     cluster_destroy(cluster);
 }

@@ -183,7 +183,7 @@ static void set_hooks(void)
 {
     const cohort_hooks hooks = {.begin = begin, .end = end, .arg = &num_records};
     CHECK_INT(cohort_hooks_set(NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_hooks_set(&hooks), COHORT_OK);
+    CHECK_OK(cohort_hooks_set(&hooks));
     CHECK_FAILS(cohort_hooks_set(&hooks), COHORT_ERR_STATE,
                 "cohort_hooks_set: this process has hooks already");
 }
@@ -204,7 +204,7 @@ static cohort_status set_late(cohort_comm *comm, void *arg)
         cohort_promise_fulfil(late->set, NULL);
         return cohort_await(barrier);
     }
-    CHECK_INT(cohort_await(cohort_future_ref(late->is_set)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_future_ref(late->is_set)));
     return cohort_await(cohort_barrier(comm, 1));
 }
 
@@ -219,7 +219,7 @@ static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void 
 TEST(all)
 {
     struct late late;
-    CHECK_INT(cohort_promise_create(&late.set, &late.is_set), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&late.set, &late.is_set));
     run("set-late", set_late, &late);
     cohort_future_unref(late.is_set);
     CHECK_INT((long long)num_records, N - 1);

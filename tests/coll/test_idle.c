@@ -92,7 +92,7 @@ static void scene_init(struct scene *scene)
     *scene = (struct scene){.cluster = cluster_create(1, 1, 0)};
     cluster_create_comms(scene->cluster, scene->comms, "idle",
                          (cohort_comm_options){.num_sites = SITES});
-    CHECK_INT(cohort_layout_create_vector(&scene->layout, SITES * COUNT, 1, STRIDE), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&scene->layout, SITES * COUNT, 1, STRIDE));
     scene->in = calloc(SITES * COUNT, sizeof(*scene->in));
     scene->out = calloc(SITES * COUNT * STRIDE, sizeof(*scene->out));
     CHECK(scene->in && scene->out);
@@ -105,7 +105,7 @@ static void scene_init(struct scene *scene)
 static void called(struct scene *scene)
 {
     scene->idle = cohort_comm_idle(scene->comms[1]);
-    CHECK_INT(cohort_await(scene->calls[0]), COHORT_OK);
+    CHECK_OK(cohort_await(scene->calls[0]));
     await_chores(1);
 }
 
@@ -114,9 +114,8 @@ static void all_gather(struct scene *scene, cohort_future **ret_rows)
 {
     static int32_t plain[SITES * COUNT];
     cohort_comm *const *comms = scene->comms;
-    CHECK_INT(cohort_comm_next_call(comms[1], &(cohort_call_options){.out_layout = scene->layout,
-                                                                     .ret_rows = ret_rows}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(
+        comms[1], &(cohort_call_options){.out_layout = scene->layout, .ret_rows = ret_rows}));
     scene->calls[0] = cohort_all_gather(comms[0], scene->in, plain, COUNT, COHORT_INT32, 1);
     scene->calls[1] =
         cohort_all_gather(comms[1], scene->in + COUNT, scene->out, COUNT, COHORT_INT32, 1);
@@ -128,13 +127,11 @@ static void gather(struct scene *scene, uint64_t deadline)
 {
     static const uint32_t root = 1;
     cohort_comm *const *comms = scene->comms;
-    CHECK_INT(cohort_comm_next_call(comms[0], &(cohort_call_options){.root_site = &root}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comms[0], &(cohort_call_options){.root_site = &root}));
     scene->calls[0] = cohort_gather_there(comms[0], scene->in, COUNT, COHORT_INT32, 1);
-    CHECK_INT(cohort_comm_next_call(comms[1], &(cohort_call_options){.deadline = deadline,
-                                                                     .out_layout = scene->layout,
-                                                                     .root_site = &root}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comms[1], &(cohort_call_options){.deadline = deadline,
+                                                                    .out_layout = scene->layout,
+                                                                    .root_site = &root}));
     scene->calls[1] =
         cohort_gather_here(comms[1], scene->in + COUNT, scene->out, COUNT, COHORT_INT32, 1);
     called(scene);
@@ -155,7 +152,7 @@ static void end(struct scene *scene, cohort_status status)
     CHECK(!cohort_future_ready(scene->idle));
     CHECK(!is_unpacked(scene));
     let_go();
-    CHECK_INT(cohort_await(scene->idle), COHORT_OK);
+    CHECK_OK(cohort_await(scene->idle));
     CHECK(cohort_future_ready(scene->calls[1]));
     CHECK(is_unpacked(scene));
     CHECK_INT(cohort_await(scene->calls[1]), status);
@@ -179,7 +176,7 @@ TEST_SCENE(unpacking)
 {
     void *text;
     all_gather(&scene, scene.rows);
-    CHECK_INT(cohort_await_value(cohort_comm_roll_call(scene.comms[1]), &text), COHORT_OK);
+    CHECK_OK(cohort_await_value(cohort_comm_roll_call(scene.comms[1]), &text));
     CHECK_CONTAINS(text, "generation 1, all_gather");
     CHECK_CONTAINS(text, "waits for a worker that unpacks OUT");
     free(text);
@@ -187,7 +184,7 @@ TEST_SCENE(unpacking)
         CHECK(!cohort_future_ready(scene.rows[site]));
     end(&scene, COHORT_OK);
     for (uint32_t site = 0; site < SITES; site++)
-        CHECK_INT(cohort_await(scene.rows[site]), COHORT_OK);
+        CHECK_OK(cohort_await(scene.rows[site]));
 }
 
 /* Site 0 has completed, so the call is left as it is. */
@@ -195,7 +192,7 @@ TEST_SCENE(cancelled)
 {
     all_gather(&scene, NULL);
     for (uint32_t site = 0; site < SITES; site++)
-        CHECK_INT(cohort_comm_cancel(scene.comms[site], 1), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(scene.comms[site], 1));
     end(&scene, COHORT_OK);
 }
 
@@ -203,12 +200,12 @@ TEST_SCENE(cancelled)
 TEST_SCENE(taken_back)
 {
     gather(&scene, 0);
-    CHECK_INT(cohort_comm_cancel(scene.comms[0], 1), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(scene.comms[0], 1));
     end(&scene, COHORT_ERR_CANCELLED);
     /* The communicator goes on. */
     for (uint32_t site = 0; site < SITES; site++)
         scene.calls[site] = cohort_barrier(scene.comms[site], 2);
-    CHECK_INT(cohort_await(cohort_when_all(scene.calls, SITES)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(scene.calls, SITES)));
 }
 
 /* The verdict comes when the data has come, which it had not when the call was frozen: it is longer
@@ -217,13 +214,12 @@ TEST_SCENE(told_late)
 {
     cohort_comm *const *comms = scene.comms;
     are_tells_held = true;
-    CHECK_INT(cohort_comm_next_call(comms[1], &(cohort_call_options){.out_layout = scene.layout}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comms[1], &(cohort_call_options){.out_layout = scene.layout}));
     scene.calls[1] = cohort_broadcast_from(comms[1], scene.out, SITES * COUNT, COHORT_INT32, 1);
     scene.calls[0] = cohort_broadcast_to(comms[0], scene.in, SITES * COUNT, COHORT_INT32, 1);
     scene.idle = cohort_comm_idle(comms[1]);
     await_chores(1);
-    CHECK_INT(cohort_comm_cancel(comms[0], 1), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(comms[0], 1));
     CHECK_INT(num_tells, SITES);
     __real_cohort__chore_post(chores[--num_chores]); /* copies */
     await_chores(1);                                 /* to unpack */
@@ -238,7 +234,7 @@ TEST_SCENE(deadline)
     are_tells_held = true;
     gather(&scene, 1000000);
     while (num_tells < SITES)
-        CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_sleep(1000000)));
     tell_all();
     end(&scene, COHORT_ERR_TIMEOUT);
 }
@@ -257,7 +253,7 @@ TEST_SCENE(left)
 TEST_SCENE(revoked)
 {
     all_gather(&scene, NULL);
-    CHECK_INT(cohort_await(cohort_comm_revoke(scene.comms[0])), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_revoke(scene.comms[0])));
     CHECK_INT(cohort_await(cohort_barrier(scene.comms[1], 2)), COHORT_ERR_REVOKED);
     end(&scene, COHORT_OK);
 }
@@ -275,9 +271,9 @@ static void check_open(struct scene *scene, cohort_future *futures[SITES], uint3
     }
     let_go();
     for (uint32_t site = 0; site < SITES; site++) {
-        CHECK_INT(cohort_await(idle[site]), COHORT_OK);
+        CHECK_OK(cohort_await(idle[site]));
         CHECK(cohort_future_ready(futures[site]));
-        CHECK_INT(cohort_await(futures[site]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[site]));
     }
 }
 

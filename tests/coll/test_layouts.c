@@ -88,8 +88,7 @@ static void lay_list(struct exchange *self, struct block *block)
         for (size_t e = 0; e < runs[k].count; e++)
             block->cells[i++] = self->next_cell + runs[k].offset + e;
     }
-    CHECK_INT(cohort_layout_create_blocks((cohort_layout **)&block->given.layout, runs, num),
-              COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks((cohort_layout **)&block->given.layout, runs, num));
     block->given.offset = self->next_cell;
     self->next_cell += next + length;
     free(runs);
@@ -103,9 +102,8 @@ static void lay_vectors(struct exchange *self, struct block *block)
     if (outer * inner != block->num)
         inner = 1, outer = block->num, far = stride;
     cohort_layout *row;
-    CHECK_INT(cohort_layout_create_vector(&row, inner, 1, stride), COHORT_OK);
-    CHECK_INT(cohort_layout_create_repeat((cohort_layout **)&block->given.layout, outer, far, row),
-              COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&row, inner, 1, stride));
+    CHECK_OK(cohort_layout_create_repeat((cohort_layout **)&block->given.layout, outer, far, row));
     cohort_layout_unref(row);
     for (size_t k = 0; k < outer; k++)
         for (size_t e = 0; e < inner; e++)
@@ -118,8 +116,7 @@ static void lay_row(struct exchange *self, struct block *block)
 {
     size_t first = below(self, 4);
     const cohort_layout_block run = {first, block->num};
-    CHECK_INT(cohort_layout_create_blocks((cohort_layout **)&block->given.layout, &run, 1),
-              COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks((cohort_layout **)&block->given.layout, &run, 1));
     for (size_t i = 0; i < block->num; i++)
         block->cells[i] = self->next_cell + first + i;
     block->given.offset = self->next_cell;
@@ -263,15 +260,14 @@ static cohort_status columns(cohort_comm *comm, void *arg)
     uint32_t left = (me + num_sites - 1) % num_sites, right = (me + 1) % num_sites;
     double cells[ROWS][COLUMNS];
     cohort_layout *column;
-    CHECK_INT(cohort_layout_create_vector(&column, ROWS, 1, COLUMNS), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&column, ROWS, 1, COLUMNS));
     for (int row = 0; row < ROWS; row++)
         for (int place = 0; place < COLUMNS; place++)
             cells[row][place] = me * 1000 + row * 10 + place;
     const cohort_layout_neighbour to[] = {{left, 1, column}, {right, COLUMNS - 2, column}};
     const cohort_layout_neighbour from[] = {{right, COLUMNS - 1, column}, {left, 0, column}};
-    CHECK_INT(
-        cohort_await(cohort_exchange_layouts(comm, cells, to, 2, cells, from, 2, COHORT_DOUBLE, 1)),
-        COHORT_OK);
+    CHECK_OK(cohort_await(
+        cohort_exchange_layouts(comm, cells, to, 2, cells, from, 2, COHORT_DOUBLE, 1)));
     for (int row = 0; row < ROWS; row++) {
         CHECK_INT((int)cells[row][0], (int)left * 1000 + row * 10 + COLUMNS - 2);
         CHECK_INT((int)cells[row][COLUMNS - 1], (int)right * 1000 + row * 10 + 1);
@@ -297,14 +293,13 @@ static cohort_status alike(cohort_comm *comm, void *arg)
                                                      {{5, 1}, {3, 1}, {0, 1}}};
     cohort_layout *layouts[2];
     for (int i = 0; i < 2; i++)
-        CHECK_INT(cohort_layout_create_blocks(&layouts[i], places[i], 3), COHORT_OK);
+        CHECK_OK(cohort_layout_create_blocks(&layouts[i], places[i], 3));
     for (uint64_t round = 0; round < 4; round++) {
         int32_t cells[12] = {0, 1, 2, 3, 4, 5};
         const cohort_layout_neighbour to = {other, 0, layouts[round % 2]};
         const cohort_layout_neighbour from = {other, 6, layouts[round / 2]};
-        CHECK_INT(cohort_await(cohort_exchange_layouts(comm, cells, &to, 1, cells, &from, 1,
-                                                       COHORT_INT32, round + 1)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_exchange_layouts(comm, cells, &to, 1, cells, &from, 1,
+                                                      COHORT_INT32, round + 1)));
         for (int i = 0; i < 3; i++)
             CHECK_INT(cells[6 + places[round / 2][i].offset],
                       (long long)places[round % 2][i].offset);
@@ -339,10 +334,10 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     int32_t a[64] = {0}, b[64];
     cohort_layout *twice, *steps, *pair, *none;
     const size_t far = SIZE_MAX / 8;
-    CHECK_INT(cohort_layout_create_vector(&twice, 2, 1, 0), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&steps, 4, 1, 3), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&pair, 2, 1, 2), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&none, 0, 1, 2), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&twice, 2, 1, 0));
+    CHECK_OK(cohort_layout_create_vector(&steps, 4, 1, 3));
+    CHECK_OK(cohort_layout_create_vector(&pair, 2, 1, 2));
+    CHECK_OK(cohort_layout_create_vector(&none, 0, 1, 2));
     const cohort_layout_neighbour no_layout[] = {{1, 0, steps}, {1, 5, NULL}};
     const cohort_layout_neighbour no_site[] = {{2, 0, steps}};
     const cohort_layout_neighbour beyond[] = {{1, far * 4, pair}};
@@ -368,31 +363,27 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     check_wrong(comm, 11, a, two, 1, b, four, 1, "is not what it receives");
     if (cohort_comm_this_site(comm) == 1) {
         /* The same shape is right with two arrays, and wrong with one. */
-        CHECK_INT(
-            cohort_await(cohort_exchange_layouts(comm, a, four, 1, b, into, 1, COHORT_INT32, 12)),
-            COHORT_OK);
+        CHECK_OK(
+            cohort_await(cohort_exchange_layouts(comm, a, four, 1, b, into, 1, COHORT_INT32, 12)));
         check_wrong(comm, 13, a, four, 1, a, into, 1,
                     "OUT from site 1 (bytes 116 to 120) and of IN for site 1 (116 to 120) overlap");
         const cohort_layout_block four_cells = {0, 4};
         cohort_layout *row;
-        CHECK_INT(cohort_layout_create_blocks(&row, &four_cells, 1), COHORT_OK);
+        CHECK_OK(cohort_layout_create_blocks(&row, &four_cells, 1));
         check_wrong(comm, 14, a, (cohort_layout_neighbour[]){{1, 28, row}}, 1, a, into, 1,
                     "IN for site 1 (bytes 112 to 128) and of OUT from site 1 (116 to 120) overlap");
         cohort_layout_unref(row);
         /* The same two shapes in one array, by other addresses of it, with the plans of before. */
-        CHECK_INT(cohort_await(
-                      cohort_exchange_layouts(comm, a + 1, four, 1, a, into, 1, COHORT_INT32, 15)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(
+            cohort_exchange_layouts(comm, a + 1, four, 1, a, into, 1, COHORT_INT32, 15)));
         check_wrong(comm, 16, a + 9, four, 1, a, into, 1,
                     "OUT from site 1 (bytes 116 to 120) and of IN for site 1 (80 to 84) overlap");
         /* What is sent may overlap. */
-        CHECK_INT(cohort_await(cohort_exchange_layouts(
-                      comm, a, (cohort_layout_neighbour[]){{1, 0, steps}, {1, 3, steps}}, 2, b,
-                      apart, 2, COHORT_INT32, 17)),
-                  COHORT_OK);
-        CHECK_INT(
-            cohort_await(cohort_exchange_layouts(comm, a, empty, 1, a, empty, 1, COHORT_INT32, 18)),
-            COHORT_OK);
+        CHECK_OK(cohort_await(cohort_exchange_layouts(
+            comm, a, (cohort_layout_neighbour[]){{1, 0, steps}, {1, 3, steps}}, 2, b, apart, 2,
+            COHORT_INT32, 17)));
+        CHECK_OK(cohort_await(
+            cohort_exchange_layouts(comm, a, empty, 1, a, empty, 1, COHORT_INT32, 18)));
     }
     /* The number of elements differs. */
     const bool is_first = cohort_comm_this_site(comm) == 0;

@@ -46,9 +46,9 @@ static void begin(struct scene *scene, uint32_t num_localities)
         futures[site] =
             cluster_create_comm(scene->cluster, &scene->sites[site].comm, "poor",
                                 &(cohort_comm_options){.num_sites = SITES, .this_site = site});
-    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&scene->in, COUNT, 1, STRIDE), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&scene->out, SITES * COUNT, 1, STRIDE), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, SITES)));
+    CHECK_OK(cohort_layout_create_vector(&scene->in, COUNT, 1, STRIDE));
+    CHECK_OK(cohort_layout_create_vector(&scene->out, SITES * COUNT, 1, STRIDE));
 }
 
 static void end(struct scene *scene)
@@ -74,9 +74,8 @@ static cohort_future *call(struct scene *scene, uint32_t number, bool overlaps)
     int64_t *in = overlaps ? site->out + 1 : site->in;
     for (size_t i = 0; overlaps && i < COUNT; i++)
         in[i * STRIDE] = content(number, i);
-    CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.in_layout = scene->in,
-                                                                       .out_layout = scene->out}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(
+        site->comm, &(cohort_call_options){.in_layout = scene->in, .out_layout = scene->out}));
     return cohort_all_gather(site->comm, in, site->out, COUNT, COHORT_INT64, 1);
 }
 

@@ -101,11 +101,11 @@ TEST(every_row)
 TEST_SITE(explained, run(3, "all_reduce=levels(ring),scan=levels(linear)", site))
 {
     char *text = NULL;
-    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_OK(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text));
     CHECK_CONTAINS(text, "chosen: levels, forced\n");
     CHECK_CONTAINS(text, ", then all_reduce by ring among 3 leaders, then ");
     free(text);
-    CHECK_INT(cohort_explain(comm, "scan", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_OK(cohort_explain(comm, "scan", 1, COHORT_DOUBLE, COHORT_SUM, &text));
     CHECK_CONTAINS(text, "exclusive_scan by linear among 3 leaders");
     free(text);
 }
@@ -114,10 +114,8 @@ TEST_SITE(differently, run(3, NULL, site))
 {
     double in = 1, out = 0;
     uint32_t me = cohort_comm_this_site(comm);
-    CHECK_INT(
-        cohort_comm_next_call(
-            comm, &(cohort_call_options){.algorithm = me == 5 ? "levels(ring)" : "levels(linear)"}),
-        COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(
+        comm, &(cohort_call_options){.algorithm = me == 5 ? "levels(ring)" : "levels(linear)"}));
     CHECK_FAILS(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
                 COHORT_ERR_MISMATCH, "all_reduce (levels(ring))");
     CHECK_CONTAINS(cohort_error_message(), "all_reduce (levels(linear))");
@@ -142,9 +140,8 @@ TEST_SITE(wrong, run(3, NULL, site))
     };
     double in = 1, out = 0;
     for (uint64_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        CHECK_INT(
-            cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = wrong[i].algorithm}),
-            COHORT_OK);
+        CHECK_OK(
+            cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = wrong[i].algorithm}));
         CHECK_FAILS(
             cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, i + 1)),
             COHORT_ERR_BAD_PARAMETER, wrong[i].message);

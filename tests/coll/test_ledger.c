@@ -83,14 +83,14 @@ static void read_ledger(void)
     int memory;
     uint32_t slot;
     memset(&found, 0, sizeof(found));
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_SITES, add_site, NULL), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_GROUPS, add_group, NULL), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_JOINS, add_join, NULL), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, add_wait, NULL), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_PENDING, add_pending, NULL), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WORKERS, add_events, NULL), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(cohort__ledger_view_init(&view, memory, slot));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_SITES, add_site, NULL));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_GROUPS, add_group, NULL));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_JOINS, add_join, NULL));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, add_wait, NULL));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_PENDING, add_pending, NULL));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_WORKERS, add_events, NULL));
     close(memory);
 }
 
@@ -146,9 +146,8 @@ static cohort_status be_late(cohort_comm *comm, void *arg)
     double in = 1, out = 0;
     uint32_t site = cohort_comm_this_site(comm);
     for (uint64_t generation = 1; generation <= 3; generation++)
-        CHECK_INT(cohort_await(
-                      cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, generation)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(
+            cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, generation)));
     if (site == 1) {
         do
             read_when_it_waits(COHORT__WAIT_COLLECTIVE);
@@ -173,10 +172,8 @@ static cohort_status be_late(cohort_comm *comm, void *arg)
 static void run(cohort_status (*site)(cohort_comm *comm, void *arg))
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(
-        cluster_sites(cluster,
-                      (struct sites){.name = "seen", .options = {.num_sites = 2}, .run = site}),
-        COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster, (struct sites){.name = "seen", .options = {.num_sites = 2}, .run = site}));
     cluster_destroy(cluster);
     read_ledger(); /* all have left */
     CHECK_INT(found.num_sites, 0);
@@ -200,7 +197,7 @@ static cohort_status send_late(cohort_comm *comm, void *arg)
     read_when_it_waits(COHORT__WAIT_GET);
     CHECK_INT(num_waits_for(COHORT__WAIT_GET), 1);
     uint64_t before = found.num_of_channels;
-    CHECK_INT(cohort_await(cohort_channel_set(comm, 0, 5, &value, sizeof(value))), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(comm, 0, 5, &value, sizeof(value))));
     while (found.num_of_channels == before) {
         cohort_yield();
         read_ledger();
@@ -249,7 +246,7 @@ static cohort_status stall_in_call(cohort_comm *comm, void *arg)
     uint64_t before = found.num_received;
     for (int ticks = 0; ticks < 5; ticks++)
         do {
-            CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+            CHECK_OK(cohort_await(cohort_sleep(1000000)));
             read_ledger();
         } while (!find_pending(0, COHORT__WAIT_COLLECTIVE, 1) || !is_described(0, 1));
     CHECK_INT(found.num_pending, 1);
@@ -267,13 +264,13 @@ static cohort_status stall(cohort_comm *comm, void *arg)
     if (site == 0) {
         cohort_future *get = cohort_channel_get(comm, 1, 5, &value, sizeof(value), NULL);
         cohort_future *get_any = cohort_channel_get_any(comm, 6, &any, sizeof(any), NULL, NULL);
-        CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
-        CHECK_INT(cohort_await(get), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_barrier(comm, 1)));
+        CHECK_OK(cohort_await(get));
         return cohort_await(get_any);
     }
     const struct cohort__pending *get, *get_any, *call;
     do {
-        CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_sleep(1000000)));
         read_ledger();
         get = find_pending(0, COHORT__WAIT_GET, 5);
         get_any = find_pending(0, COHORT__WAIT_GET, 6);
@@ -289,8 +286,8 @@ static cohort_status stall(cohort_comm *comm, void *arg)
             CHECK_INT(found.waits[i].what, call->future + COHORT__WAIT_COLLECTIVE);
             CHECK(found.waits[i].since < found.pending[0].at);
         }
-    CHECK_INT(cohort_await(cohort_channel_set(comm, 0, 5, &value, sizeof(value))), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_channel_set(comm, 0, 6, &value, sizeof(value))), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(comm, 0, 5, &value, sizeof(value))));
+    CHECK_OK(cohort_await(cohort_channel_set(comm, 0, 6, &value, sizeof(value))));
     return cohort_await(cohort_barrier(comm, 1));
 }
 
@@ -303,7 +300,7 @@ static cohort_status stall_alone(cohort_comm *comm, void *arg)
     for (uint64_t generation = 1; generation <= 2; generation++) {
         if (site == 0) /* which is the root */
             for (const struct cohort__pending *call = NULL; !call;) {
-                CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+                CHECK_OK(cohort_await(cohort_sleep(1000000)));
                 read_ledger();
                 call = find_pending(1, COHORT__WAIT_COLLECTIVE, generation);
                 CHECK(!call || call->kind == COHORT__WAIT_COLLECTIVE);
@@ -313,7 +310,7 @@ static cohort_status stall_alone(cohort_comm *comm, void *arg)
                                                  COHORT_INT32, generation)
             : site == 0     ? cohort_broadcast_to(comm, in, 1, COHORT_INT32, generation)
                             : cohort_broadcast_from(comm, out, 1, COHORT_INT32, generation);
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
     }
     return COHORT_OK;
 }
@@ -322,10 +319,9 @@ static cohort_status stall_alone(cohort_comm *comm, void *arg)
 static void run_stalled(cohort_status (*site)(cohort_comm *comm, void *arg))
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "stall",
-                                                    .options = {.num_sites = 2, .stall_after = 1},
-                                                    .run = site}),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(cluster, (struct sites){.name = "stall",
+                                                   .options = {.num_sites = 2, .stall_after = 1},
+                                                   .run = site}));
     cluster_destroy(cluster);
     read_ledger();
     CHECK_INT(found.num_pending, 0);
@@ -376,8 +372,8 @@ TEST(creation)
     CHECK(found.joins[0].since > 0);
     CHECK_INT(found.joins[0].future, (uintptr_t)first.future);
     CHECK_INT(what_of((uintptr_t)task), (uintptr_t)first.future + COHORT__WAIT_PLAIN);
-    CHECK_INT(cohort_await(cohort_async(create_one, &second)), COHORT_OK);
-    CHECK_INT(cohort_await(task), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(create_one, &second)));
+    CHECK_OK(cohort_await(task));
     cluster_destroy(cluster);
     read_ledger();
     CHECK_INT(found.num_joins, 0);
@@ -387,7 +383,7 @@ TEST(creation)
 TEST_SITE(split, run(site))
 {
     cohort_comm *child = NULL;
-    CHECK_INT(cohort_await(cohort_comm_dup(&child, comm, 1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_dup(&child, comm, 1)));
     read_ledger();
     for (unsigned i = 0; i < found.num_sites; i++)
         CHECK(found.sites[i].task != 0);

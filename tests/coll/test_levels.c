@@ -190,9 +190,9 @@ static cohort_status check_ragged(cohort_comm *comm)
                                      .datatype = COHORT_DOUBLE,
                                      .is_ragged = true,
                                      .counts = counts};
-    CHECK_INT(cohort_call_check(comm, &question), COHORT_OK);
+    CHECK_OK(cohort_call_check(comm, &question));
     question.collective = "reduce_scatter";
-    CHECK_INT(cohort_call_check(comm, &question), COHORT_OK);
+    CHECK_OK(cohort_call_check(comm, &question));
     for (unsigned i = 0; i < 3; i++) {
         question.collective = unknown[i];
         CHECK_FAILS(cohort_call_check(comm, &question), COHORT_ERR_BAD_PARAMETER,
@@ -207,14 +207,14 @@ static cohort_status explain(cohort_comm *comm, void *arg)
     char *text = NULL;
     if (comm->group->has_board)
         return COHORT_OK; /* in shared memory all could use it, although the hosts are played */
-    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_OK(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text));
     CHECK_CONTAINS(text, "chosen: levels, predicted to be the fastest\n");
     CHECK_CONTAINS(text, "levels: reduce in each locality, whose sites meet, then reduce in each "
                          "host, then all_reduce by ");
     CHECK_CONTAINS(text, " among 2 leaders, then broadcast in each host, then broadcast in each "
                          "locality, whose sites meet\n");
     free(text);
-    CHECK_INT(cohort_explain(comm, "shift", 1, COHORT_DOUBLE, NULL, &text), COHORT_OK);
+    CHECK_OK(cohort_explain(comm, "shift", 1, COHORT_DOUBLE, NULL, &text));
     CHECK_CONTAINS(text, "levels           no: subgroups of several sites, of which two have their "
                          "targets in the same other one\n");
     free(text);
@@ -231,14 +231,12 @@ static void run_explained(uint32_t num_localities, const char *const *levels,
     cluster_locate(cluster, positions);
     if (levels)
         cluster_name_levels(cluster, levels);
-    CHECK_INT(
-        cluster_sites(cluster,
-                      (struct sites){
-                          .name = "explained",
-                          .options = {.num_sites = 2 * num_localities, .algorithms = algorithms},
-                          .run = site,
-                      }),
-        COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster, (struct sites){
+                     .name = "explained",
+                     .options = {.num_sites = 2 * num_localities, .algorithms = algorithms},
+                     .run = site,
+                 }));
     cluster_destroy(cluster);
 }
 
@@ -251,15 +249,14 @@ TEST(explained)
 static cohort_status explain_switches(cohort_comm *comm, void *arg)
 {
     char *text = NULL;
-    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_OK(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text));
     CHECK_CONTAINS(text, "chosen: levels, forced\n");
     CHECK_CONTAINS(text, ", then reduce in each switch, then all_reduce by ");
     CHECK_CONTAINS(text, " among 2 leaders, then broadcast in each switch, then broadcast in each "
                          "host");
     CHECK_CONTAINS(text, "\nswitch: 2, at most 8 in one, in order\n");
     free(text);
-    CHECK_INT(cohort_explain(comm, "all_reduce", 1 << 16, COHORT_DOUBLE, COHORT_SUM, &text),
-              COHORT_OK);
+    CHECK_OK(cohort_explain(comm, "all_reduce", 1 << 16, COHORT_DOUBLE, COHORT_SUM, &text));
     CHECK_CONTAINS(text, ": in 4 segments: reduce in each ");
     free(text);
     return COHORT_OK;
@@ -281,13 +278,11 @@ static void run_on_two(const struct cohort__position *positions, enum cluster_pl
     cluster_place(cluster, placement);
     cluster_locate(cluster, positions);
     options.num_sites = 8;
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){
-                                .name = "explained",
-                                .options = options,
-                                .run = site,
-                            }),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(cluster, (struct sites){
+                                        .name = "explained",
+                                        .options = options,
+                                        .run = site,
+                                    }));
     cluster_destroy(cluster);
 }
 
@@ -308,27 +303,25 @@ TEST_SITE(scattered_explained,
                               "ordered reductions, of consecutive ones\n";
     struct cohort_op *op;
     char *text = NULL;
-    CHECK_INT(cohort_op_create(
-                  &op, &(struct cohort_op_options){.name = "keep_left", .function = keep_left}),
-              COHORT_OK);
-    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, op, &text), COHORT_OK);
+    CHECK_OK(cohort_op_create(
+        &op, &(struct cohort_op_options){.name = "keep_left", .function = keep_left}));
+    CHECK_OK(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, op, &text));
     CHECK_CONTAINS(text, why);
     CHECK(!strstr(text, "chosen: levels"));
     free(text);
-    CHECK_INT(cohort_explain(comm, "scan", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_OK(cohort_explain(comm, "scan", 1, COHORT_DOUBLE, COHORT_SUM, &text));
     CHECK_CONTAINS(text, why);
     free(text);
     cohort_op_unref(op);
     double in = cohort_comm_this_site(comm) + 1, out = 0;
-    CHECK_INT(cohort_await(cohort_scan(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_scan(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)));
     CHECK(out == in * (in + 1) / 2);
 }
 
 static cohort_status explain_reproducible(cohort_comm *comm, void *arg)
 {
     char *text = NULL;
-    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_OK(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text));
     CHECK_CONTAINS(text, "levels           no: its result is not reproducible; ");
     CHECK_CONTAINS(text, "shares           no: its result is not reproducible; ");
     free(text);
@@ -346,11 +339,10 @@ static cohort_status explain_none(cohort_comm *comm, void *arg)
 {
     char *text = NULL;
     double in = 1, out = 0;
-    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_OK(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text));
     CHECK_CONTAINS(text, "levels           no: subgroups of several sites");
     free(text);
-    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = "levels"}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = "levels"}));
     CHECK_FAILS(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
                 COHORT_ERR_BAD_PARAMETER, "the algorithm levels of all_reduce is not possible");
     return COHORT_OK;
@@ -360,13 +352,11 @@ TEST(none_explained)
 {
     for (uint32_t num_localities = 1; num_localities <= 4; num_localities += 3) {
         struct cluster *cluster = cluster_create(1, num_localities, 0);
-        CHECK_INT(cluster_sites(cluster,
-                                (struct sites){
-                                    .name = "none",
-                                    .options = {.num_sites = 4},
-                                    .run = explain_none,
-                                }),
-                  COHORT_OK);
+        CHECK_OK(cluster_sites(cluster, (struct sites){
+                                            .name = "none",
+                                            .options = {.num_sites = 4},
+                                            .run = explain_none,
+                                        }));
         cluster_destroy(cluster);
     }
 }
@@ -377,7 +367,7 @@ static cohort_status explain_domains(cohort_comm *comm, void *arg)
     static const char *const forced[] = {"all_reduce", "broadcast", "barrier"};
     char *text = NULL;
     for (unsigned i = 0; i < 3; i++) {
-        CHECK_INT(cohort_explain(comm, forced[i], 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+        CHECK_OK(cohort_explain(comm, forced[i], 1, COHORT_DOUBLE, COHORT_SUM, &text));
         CHECK_CONTAINS(text, "chosen: levels, forced\n");
         CHECK_CONTAINS(text, " in each domain");
         CHECK_CONTAINS(text, " among 2 leaders");
@@ -439,14 +429,12 @@ static void run_long(struct long_blocks blocks)
         positions[i].host = i / 2;
     struct cluster *cluster = cluster_create(1, blocks.num_localities, 0);
     cluster_locate(cluster, positions);
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){
-                                .name = blocks.name,
-                                .options = {.num_sites = blocks.num_sites},
-                                .run = call_long,
-                                .arg = &blocks,
-                            }),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(cluster, (struct sites){
+                                        .name = blocks.name,
+                                        .options = {.num_sites = blocks.num_sites},
+                                        .run = call_long,
+                                        .arg = &blocks,
+                                    }));
     cluster_destroy(cluster);
 }
 

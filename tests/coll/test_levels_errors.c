@@ -54,10 +54,9 @@ static cohort_future *call(cohort_comm *comm, struct attempt *attempt, cohort_op
     const size_t count = attempt->count;
     const uint32_t me = cohort_comm_this_site(comm), root = ROOT;
     double *in = attempt->in, *out = attempt->out[me];
-    CHECK_INT(cohort_comm_next_call(
-                  comm, &(cohort_call_options){.algorithm = attempt->row->algorithm,
-                                               .root_site = is(attempt, "reduce") ? &root : NULL}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(
+        comm, &(cohort_call_options){.algorithm = attempt->row->algorithm,
+                                     .root_site = is(attempt, "reduce") ? &root : NULL}));
     if (is(attempt, "all_reduce"))
         return cohort_all_reduce(comm, in, out, count, COHORT_DOUBLE, op, generation);
     if (is(attempt, "scan"))
@@ -85,11 +84,9 @@ static void try_once(cohort_comm *comm, struct attempt *attempt, uint64_t genera
     const uint32_t me = cohort_comm_this_site(comm);
     const uint32_t num = num_summed(attempt, me);
     cohort_op *op;
-    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = "add",
-                                                                .function = add,
-                                                                .arg = attempt,
-                                                                .commutative = true}),
-              COHORT_OK);
+    CHECK_OK(cohort_op_create(
+        &op, &(struct cohort_op_options){
+                 .name = "add", .function = add, .arg = attempt, .commutative = true}));
     cohort_status status = cohort_await(call(comm, attempt, op, generation));
     cohort_op_unref(op);
     if (status) {
@@ -112,12 +109,12 @@ static cohort_status site(cohort_comm *comm, void *arg)
             atomic_store(&attempt->num_applied, 0);
             atomic_store(&attempt->num_failed, 0);
         }
-        CHECK_INT(cohort_await(cohort_barrier(comm, ++generation)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_barrier(comm, ++generation)));
         try_once(comm, attempt, ++generation);
-        CHECK_INT(cohort_await(cohort_barrier(comm, ++generation)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_barrier(comm, ++generation)));
         bool has_failed = fails_at > 0 && atomic_load(&attempt->num_applied) >= fails_at;
         CHECK((atomic_load(&attempt->num_failed) > 0) == has_failed);
-        CHECK_INT(cohort_await(cohort_barrier(comm, ++generation)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_barrier(comm, ++generation)));
     }
     return COHORT_OK;
 }

@@ -32,7 +32,7 @@ static cohort_status call(cohort_comm *comm, void *arg)
             (struct exercise_options){.algorithm = "levels",
                                       .has_root = true,
                                       .root = (uint32_t)generation % job->num_sites});
-        CHECK_INT(exercise_end(&exercise), COHORT_OK);
+        CHECK_OK(exercise_end(&exercise));
     }
     if (atomic_fetch_add(&job->num_through, 1) + 1 == job->num_sites) {
         job->num_messages = cluster_num_sent(job->cluster);
@@ -53,15 +53,13 @@ static uint64_t count(uint32_t hosts, enum exercise_kind kind, uint32_t num_call
     job.cluster = cluster_create(1, hosts * LOCALITIES, 0);
     cluster_place(job.cluster, CLUSTER_BLOCKS);
     cluster_locate(job.cluster, positions);
-    CHECK_INT(cluster_sites(job.cluster,
-                            (struct sites){
-                                .name = "messages",
-                                .options = {.num_sites = job.num_sites,
-                                            .stall_after = UINT64_C(3600000000000)},
-                                .run = call,
-                                .arg = &job,
-                            }),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(job.cluster, (struct sites){
+                                            .name = "messages",
+                                            .options = {.num_sites = job.num_sites,
+                                                        .stall_after = UINT64_C(3600000000000)},
+                                            .run = call,
+                                            .arg = &job,
+                                        }));
     cluster_destroy(job.cluster);
     return job.num_messages;
 }

@@ -58,10 +58,8 @@ static void run(cohort_comm_options options, cohort_status (*site)(cohort_comm *
     options.num_sites = NUM_SITES;
     atomic_store(&added.num, 0);
     atomic_store(&added.most, 0);
-    CHECK_INT(
-        cluster_sites(cluster,
-                      (struct sites){.name = "plans", .options = options, .run = site, .arg = arg}),
-        COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster, (struct sites){.name = "plans", .options = options, .run = site, .arg = arg}));
     cluster_destroy(cluster);
 }
 
@@ -89,7 +87,7 @@ enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 static uint64_t call_all(cohort_comm *comm, const char *row, uint64_t generation)
 {
     for (size_t i = 0; i < NUM_KINDS; i++)
-        CHECK_INT(call(comm, kinds[i], SHORT, ++generation, row), COHORT_OK);
+        CHECK_OK(call(comm, kinds[i], SHORT, ++generation, row));
     return generation;
 }
 
@@ -134,9 +132,9 @@ static cohort_status vary(cohort_comm *comm, void *arg)
     uint64_t generation = 0;
     for (int i = 0; i < REPEATED; i++)
         for (size_t count = 1; count <= SHORT; count += SHORT - 1) {
-            CHECK_INT(call(comm, EXERCISE_ALL_REDUCE, count, ++generation, "levels"), COHORT_OK);
-            CHECK_INT(call(comm, EXERCISE_ALL_REDUCE, count, ++generation, "shares"), COHORT_OK);
-            CHECK_INT(call(comm, EXERCISE_ALL_REDUCE, count, ++generation, "ring"), COHORT_OK);
+            CHECK_OK(call(comm, EXERCISE_ALL_REDUCE, count, ++generation, "levels"));
+            CHECK_OK(call(comm, EXERCISE_ALL_REDUCE, count, ++generation, "shares"));
+            CHECK_OK(call(comm, EXERCISE_ALL_REDUCE, count, ++generation, "ring"));
         }
     return COHORT_OK;
 }
@@ -172,8 +170,7 @@ static void ask(cohort_comm *comm, struct attempt *attempt)
     const cohort_op *op = strstr(row->collective, "reduce") ? COHORT_SUM : NULL;
     if (cohort_comm_this_site(comm) != 0)
         return;
-    CHECK_INT(cohort_explain(comm, row->collective, row->count, COHORT_UINT64, op, &text),
-              COHORT_OK);
+    CHECK_OK(cohort_explain(comm, row->collective, row->count, COHORT_UINT64, op, &text));
     snprintf(name, sizeof(name), "\nchosen: %s,", row->name);
     const char *end = strstr(text, name) ? strstr(text, " bytes of memory") : NULL;
     while (end && end[-1] >= '0' && end[-1] <= '9')

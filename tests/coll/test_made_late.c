@@ -64,9 +64,9 @@ static cohort_status call(cohort_comm *comm)
 static cohort_status call_and_cancel(void *arg)
 {
     const struct site *site = arg;
-    CHECK_INT(cohort_await(site->made), COHORT_OK);
+    CHECK_OK(cohort_await(site->made));
     cohort_future *future = cohort_barrier(site->comm, 1);
-    CHECK_INT(cohort_comm_cancel(site->comm, 1), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(site->comm, 1));
     CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
     return COHORT_OK;
 }
@@ -85,9 +85,9 @@ TEST(while_telling)
     cohort_future *cancelled = cohort_async(call_and_cancel, &sites[0]);
     options.this_site = 1;
     sites[1].made = cluster_create_comm(cluster, &sites[1].comm, "late", &options);
-    CHECK_INT(cohort_await(sites[1].made), COHORT_OK);
+    CHECK_OK(cohort_await(sites[1].made));
     CHECK_INT(call(sites[1].comm), COHORT_ERR_CANCELLED);
-    CHECK_INT(cohort_await(cancelled), COHORT_OK);
+    CHECK_OK(cohort_await(cancelled));
     for (int i = 0; i < SITES; i++)
         cohort_comm_unref(sites[i].comm);
     cluster_destroy(cluster);
@@ -110,13 +110,12 @@ static cohort_status come_at_random(void *arg)
 {
     struct random_site *site = arg;
     uint64_t when = cohort__random_below(&site->random, 4);
-    CHECK_INT(cohort_await(cluster_create_comm(site->cluster, &site->comm, "late", &site->options)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cluster_create_comm(site->cluster, &site->comm, "late", &site->options)));
     if (when == 0)
-        CHECK_INT(cohort_comm_cancel(site->comm, 1), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(site->comm, 1));
     cohort_future *future = cohort_barrier(site->comm, 1);
     if (when == 1)
-        CHECK_INT(cohort_comm_cancel(site->comm, 1), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(site->comm, 1));
     site->result = cohort_await(future);
     CHECK(!site->result || site->result == COHORT_ERR_CANCELLED);
     return COHORT_OK;
@@ -141,7 +140,7 @@ TEST(random)
             cohort__random_init(&sites[i].random, seed * MOST_SITES + i);
             futures[i] = cohort_async(come_at_random, &sites[i]);
         }
-        CHECK_INT(cohort_await(cohort_when_all(futures, num_sites)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(futures, num_sites)));
         for (uint32_t i = 0; i < num_sites; i++) {
             CHECK_INT(sites[i].result, sites[0].result);
             cohort_comm_unref(sites[i].comm);

@@ -150,7 +150,7 @@ TEST_SITE(pipelined, run("pipelined", site))
     for (size_t call = 0; call < CALLS; call++)
         done[call] = cohort_all_reduce(comm, in, out + call * COUNT, call % 3 ? 1 + call : COUNT,
                                        COHORT_INT64, COHORT_SUM, call + 1);
-    CHECK_INT(cohort_await(cohort_when_all(done, CALLS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(done, CALLS)));
     for (size_t call = 0; call < CALLS; call++)
         for (size_t i = 0; i < (call % 3 ? 1 + call : COUNT); i++)
             CHECK_INT(out[call * COUNT + i],
@@ -172,9 +172,8 @@ TEST_SITE(users_failure, run("users-failure", site))
 {
     cohort_op *op;
     double in = 1, out;
-    CHECK_INT(
-        cohort_op_create(&op, &(struct cohort_op_options){.name = "refuse", .function = refuse}),
-        COHORT_OK);
+    CHECK_OK(
+        cohort_op_create(&op, &(struct cohort_op_options){.name = "refuse", .function = refuse}));
     for (uint64_t generation = 1; generation <= 2; generation++) {
         bool meets = generation == 1; /* else the sites send messages */
         char before[160];
@@ -182,9 +181,8 @@ TEST_SITE(users_failure, run("users-failure", site))
             before, sizeof(before),
             "communicator \"users-failure\", generation %d, site 0, all_reduce (%s) of 1 double",
             (int)generation, meets ? "shared" : "linear");
-        CHECK_INT(cohort_comm_next_call(
-                      comm, &(cohort_call_options){.algorithm = meets ? "shared" : "linear"}),
-                  COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(
+            comm, &(cohort_call_options){.algorithm = meets ? "shared" : "linear"}));
         CHECK_FAILS(
             cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, op, generation)),
             COHORT_ERR_FAILED, before);

@@ -30,7 +30,7 @@ static cohort_status pack(uint32_t from, uint32_t to, cohort_object *ret_object)
 static void check(const cohort_object *object, uint32_t from, uint32_t to)
 {
     msgpack_unpacked unpacked = {0};
-    CHECK_INT(cohort_object_unpack(object, &unpacked), COHORT_OK);
+    CHECK_OK(cohort_object_unpack(object, &unpacked));
     CHECK_INT(unpacked.data.type, MSGPACK_OBJECT_ARRAY);
     const msgpack_object_array *array = &unpacked.data.via.array;
     CHECK_INT(array->size, from + to + 2);
@@ -62,13 +62,11 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
 TEST(all_to_all)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){
-                                .name = "msgpack",
-                                .options = {.num_sites = 20, .arity = 3},
-                                .run = exchange,
-                            }),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(cluster, (struct sites){
+                                        .name = "msgpack",
+                                        .options = {.num_sites = 20, .arity = 3},
+                                        .run = exchange,
+                                    }));
     cluster_destroy(cluster);
 }
 
@@ -89,8 +87,8 @@ TEST(errors)
                 "1 bytes behind the value");
     bytes[0] = 0xc1;
     CHECK_INT(cohort_object_unpack(&(cohort_object){bytes, 1}, &value), COHORT_ERR_PROTOCOL);
-    CHECK_INT(cohort_object_pack(&nothing, &object), COHORT_OK);
-    CHECK_INT(cohort_object_unpack(&object, &value), COHORT_OK);
+    CHECK_OK(cohort_object_pack(&nothing, &object));
+    CHECK_OK(cohort_object_unpack(&object, &value));
     CHECK_INT(value.data.type, MSGPACK_OBJECT_NIL);
     msgpack_unpacked_destroy(&value);
     cohort_object_fini(&object);
@@ -116,8 +114,8 @@ TEST(depth)
         msgpack_unpacked back = {0};
         CHECK_FAILS(cohort_object_pack(&values[MOST + 1], &object), COHORT_ERR_BAD_PARAMETER,
                     "nested more than 32 deep");
-        CHECK_INT(cohort_object_pack(&values[MOST], &object), COHORT_OK);
-        CHECK_INT(cohort_object_unpack(&object, &back), COHORT_OK);
+        CHECK_OK(cohort_object_pack(&values[MOST], &object));
+        CHECK_OK(cohort_object_unpack(&object, &back));
         msgpack_unpacked_destroy(&back);
         cohort_object_fini(&object);
     }
@@ -127,7 +125,7 @@ TEST(depth)
     deep[MOST + 1] = 0xc0;
     CHECK_FAILS(cohort_object_unpack(&(cohort_object){deep, sizeof(deep)}, &back),
                 COHORT_ERR_PROTOCOL, "nested too deeply");
-    CHECK_INT(cohort_object_unpack(&(cohort_object){deep + 1, MOST + 1}, &back), COHORT_OK);
+    CHECK_OK(cohort_object_unpack(&(cohort_object){deep + 1, MOST + 1}, &back));
     msgpack_unpacked_destroy(&back);
 }
 
@@ -151,8 +149,7 @@ TEST(claims)
                     COHORT_ERR_PROTOCOL, "is cut off");
     }
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        CHECK_INT(cohort_object_unpack(&(cohort_object){extensions[i], sizes[i]}, &back),
-                  COHORT_OK);
+        CHECK_OK(cohort_object_unpack(&(cohort_object){extensions[i], sizes[i]}, &back));
         msgpack_unpacked_destroy(&back);
     }
 }

@@ -58,8 +58,7 @@ static void gatherv_to_empty(struct site *site)
 {
     int32_t out[4] = {0};
     const uint32_t root = EMPTY;
-    CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.root_site = &root}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(site->comm, &(cohort_call_options){.root_site = &root}));
     check_done(site->me == root
                    ? cohort_gatherv_here(site->comm, NULL, 0, out, counts, places, COHORT_INT32, 1)
                    : cohort_gatherv_there(site->comm, site->in, site->count, COHORT_INT32, 1));

@@ -77,7 +77,7 @@ static cohort_status run_site(cohort_comm *comm, void *arg)
         cohort_yield();
     cohort_status status = broadcast(comm, 1, &value);
     if (me != VICTIM) {
-        CHECK_INT(status, COHORT_OK);
+        CHECK_OK(status);
         CHECK_INT(value, 11);
     }
     for (uint64_t generation = 2; me == VICTIM && generation < 4; generation++) {
@@ -103,7 +103,7 @@ static void run(struct job job)
                                    .arg = &job,
                                });
     atomic_store(&is_full, false);
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     cluster_abandon(cluster);
 }
 
@@ -129,7 +129,7 @@ static cohort_status gather_objects(cohort_comm *comm, void *arg)
     CHECK_TEXT(cohort_error_message(), arg);
     for (uint32_t site = 0; site < NUM_SITES; site++)
         CHECK(!out[site].data);
-    CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &in, out, 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_all_gather_objects(comm, &in, out, 2)));
     cohort_objects_fini(out, NUM_SITES);
     return COHORT_OK;
 }
@@ -139,12 +139,11 @@ TEST(object)
     static char text[] = "communicator \"full\", generation 1, site 1, all_gather of objects "
                          "(linear): no memory for an object of 3 bytes";
     struct cluster *cluster = cluster_create(1, NUM_SITES, 0);
-    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "full",
-                                                    .options = {.num_sites = NUM_SITES,
-                                                                .algorithms = "all_gather=linear"},
-                                                    .run = gather_objects,
-                                                    .arg = text}),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(cluster, (struct sites){.name = "full",
+                                                   .options = {.num_sites = NUM_SITES,
+                                                               .algorithms = "all_gather=linear"},
+                                                   .run = gather_objects,
+                                                   .arg = text}));
     cluster_destroy(cluster);
 }
 

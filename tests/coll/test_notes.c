@@ -118,7 +118,7 @@ static cohort_status call_next(cohort_comm *comm, struct job *job)
     }
     cohort_status status = exercise_end(&exercise);
     if (job->event == COMES_LATE) {
-        CHECK_INT(status, COHORT_OK);
+        CHECK_OK(status);
     } else if (job->event == LEAVES) {
         CHECK_FAILS(status, COHORT_ERR_GONE,
                     "site 2 (locality 2) has left the communicator after generation 0");
@@ -138,7 +138,7 @@ static cohort_status site(cohort_comm *comm, void *arg)
         atomic_store(&job->is_slow_there, true);
     if (this_site < SLOW) {
         begin(&exercise, comm, SLOW, FIRST);
-        CHECK_INT(exercise_end(&exercise), COHORT_OK);
+        CHECK_OK(exercise_end(&exercise));
         return call_next(comm, job);
     }
     if (job->event != COMES_LATE)
@@ -155,16 +155,14 @@ static void run_sites(struct job *job, cohort_status (*run)(cohort_comm *comm, v
         {0, 0, 0}, {0, 0, 0}, {0, 1, 0}, {1, 0, 0}};
     job->cluster = cluster_create(1, NUM_SITES, 0);
     cluster_locate(job->cluster, positions);
-    CHECK_INT(cluster_sites(job->cluster,
-                            (struct sites){
-                                .name = "notes",
-                                .options = {.num_sites = NUM_SITES,
-                                            .stall_after = stall_after,
-                                            .algorithms = job->algorithms},
-                                .run = run,
-                                .arg = job,
-                            }),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(job->cluster, (struct sites){
+                                             .name = "notes",
+                                             .options = {.num_sites = NUM_SITES,
+                                                         .stall_after = stall_after,
+                                                         .algorithms = job->algorithms},
+                                             .run = run,
+                                             .arg = job,
+                                         }));
     if (job->event == DIES)
         cluster_abandon(job->cluster);
     else
@@ -212,11 +210,11 @@ static cohort_status read_short(cohort_comm *comm, void *arg)
         CHECK_CONTAINS(cohort_error_message(), "bytes, which can't be");
         gets_short = COHORT__NO_SITE;
     } else {
-        CHECK_INT(status, COHORT_OK);
+        CHECK_OK(status);
     }
     for (uint64_t generation = FIRST + 1; generation < 3 * NEXT; generation++) {
         begin(&exercise, comm, !leader_of(comm), generation);
-        CHECK_INT(exercise_end(&exercise), COHORT_OK);
+        CHECK_OK(exercise_end(&exercise));
     }
     return COHORT_OK;
 }
@@ -243,9 +241,8 @@ static cohort_status sum_up(cohort_comm *comm, uint64_t generation)
 /* The next call of COMM is checked, and has this root. */
 static void check_next(cohort_comm *comm, uint32_t root)
 {
-    CHECK_INT(cohort_comm_next_call(
-                  comm, &(cohort_call_options){.check_asymmetric = true, .root_site = &root}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(
+        comm, &(cohort_call_options){.check_asymmetric = true, .root_site = &root}));
 }
 
 /* A broadcast from the other host. Site 1 gives another type. */
@@ -270,10 +267,10 @@ static cohort_status disagree_often(cohort_comm *comm, void *arg)
     struct exercise exercise;
     disagree(comm, FIRST);
     exercise_begin(&exercise, comm, EXERCISE_ALL_TO_ALL, 1, FIRST + 1);
-    CHECK_INT(exercise_end(&exercise), COHORT_OK);
+    CHECK_OK(exercise_end(&exercise));
     for (uint64_t generation = FIRST + 2; generation < 3 * NEXT; generation += 2) {
         disagree(comm, generation);
-        CHECK_INT(sum_up(comm, generation + 1), COHORT_OK);
+        CHECK_OK(sum_up(comm, generation + 1));
     }
     return COHORT_OK;
 }
@@ -327,7 +324,7 @@ static cohort_status count_calls(cohort_comm *comm, void *arg)
     for (uint64_t generation = 1; generation <= NUM_CALLS; generation++) {
         exercise_begin_with(&exercise, comm, EXERCISE_ALL_REDUCE, 1, generation,
                             (struct exercise_options){.checked = job->is_checked});
-        CHECK_INT(exercise_end(&exercise), COHORT_OK);
+        CHECK_OK(exercise_end(&exercise));
     }
     if (++job->num_begun == NUM_SITES) {
         job->num_messages = cluster_num_sent(job->cluster);

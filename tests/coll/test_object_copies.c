@@ -72,7 +72,7 @@ static cohort_status run_site(cohort_comm *comm, void *arg)
     cohort_object in[NUM_SITES], out[NUM_SITES] = {{0}};
     for (uint32_t i = 0; i < NUM_SITES; i++)
         in[i] = (cohort_object){run->data, run->bytes};
-    CHECK_INT(cohort_await(start(comm, run->kind->what, in, out)), COHORT_OK);
+    CHECK_OK(cohort_await(start(comm, run->kind->what, in, out)));
     for (uint32_t i = 0; i < NUM_SITES; i++) {
         const unsigned char *data = out[i].data;
         CHECK(out[i].bytes == (data ? run->bytes : 0));
@@ -91,12 +91,11 @@ static void count(const struct kind *kind, size_t bytes)
     run.data[bytes - 1] = 18;
     atomic_store(&num_large, 0);
     atomic_store(&large_bytes, bytes);
-    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "copies",
-                                                    .options = {.num_sites = NUM_SITES,
-                                                                .algorithms = kind->algorithms},
-                                                    .run = run_site,
-                                                    .arg = &run}),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster, (struct sites){.name = "copies",
+                                .options = {.num_sites = NUM_SITES, .algorithms = kind->algorithms},
+                                .run = run_site,
+                                .arg = &run}));
     atomic_store(&large_bytes, SIZE_MAX);
     CHECK_INT(atomic_load(&num_large), kind->num_given);
     cluster_destroy(cluster);

@@ -119,11 +119,10 @@ static void call_one(struct call *call, const struct cohort__algorithm *algorith
     enum cohort__collective collective = algorithm->collective;
     bool rooted = cohort__collective_is_rooted(collective);
     call->generation++;
-    CHECK_INT(cohort_comm_next_call(
-                  call->comm, &(cohort_call_options){.algorithm = algorithm->name,
-                                                     .check_asymmetric = call->generation % 3 == 0,
-                                                     .root_site = rooted ? &call->root : NULL}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(
+        call->comm, &(cohort_call_options){.algorithm = algorithm->name,
+                                           .check_asymmetric = call->generation % 3 == 0,
+                                           .root_site = rooted ? &call->root : NULL}));
     fill_in(call, collective);
     cohort_status status = cohort_await(begin(call, collective));
     if (status)
@@ -210,7 +209,7 @@ static cohort_status many_at_once(cohort_comm *comm, void *arg)
         done[i] = begin(&calls[i], i % 2 ? COHORT__ALL_TO_ALL : COHORT__ALL_GATHER);
     }
     for (int i = 0; i < NUM; i++) {
-        CHECK_INT(cohort_await(done[i]), COHORT_OK);
+        CHECK_OK(cohort_await(done[i]));
         check_out(&calls[i], i % 2 ? COHORT__ALL_TO_ALL : COHORT__ALL_GATHER);
         cohort_objects_fini(calls[i].in, calls[i].num);
         cohort_objects_fini(calls[i].out, calls[i].num);
@@ -263,7 +262,7 @@ static cohort_status wrong_object(cohort_comm *comm, void *arg)
     CHECK_FAILS(cohort_await(cohort_all_gather_objects(comm, &out[1], out, 3)),
                 COHORT_ERR_BAD_PARAMETER, "overlap");
     CHECK_TEXT(out[1].data, "abc"); /* it is IN */
-    CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &in, out, 4)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_all_gather_objects(comm, &in, out, 4)));
     CHECK_INT((long long)out[1].bytes, 3);
     cohort_objects_fini(out, 3);
     return COHORT_OK;
@@ -277,8 +276,7 @@ static cohort_status wrong_and_checked(cohort_comm *comm, void *arg)
     for (uint64_t generation = 1; generation <= 2; generation++) {
         if (generation == 2)
             in[2].data = "fghijkl";
-        CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true}),
-                  COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true}));
         cohort_status status =
             cohort_await(is_root ? cohort_scatter_objects_to(comm, in, &out, generation)
                                  : cohort_scatter_objects_from(comm, &out, generation));

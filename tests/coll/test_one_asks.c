@@ -42,7 +42,7 @@ static uint32_t count_askers(uint32_t *ret_most)
 static bool is_answered(cohort_comm *comm)
 {
     void *text;
-    CHECK_INT(cohort_await_value(cohort_comm_roll_call(comm), &text), COHORT_OK);
+    CHECK_OK(cohort_await_value(cohort_comm_roll_call(comm), &text));
     bool is_answered = strstr(text, "waits for site 6 (locality 0), not called yet") != NULL;
     free(text);
     return is_answered;
@@ -53,11 +53,11 @@ static cohort_status wait_for_missing(cohort_comm *comm, void *arg)
     uint32_t me = cohort_comm_this_site(comm);
     uint32_t most = 0;
     if (me == MISSING)
-        CHECK_INT(cohort_await(cohort_future_ref(missing_comes)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(missing_comes)));
     cohort_future *barrier = cohort_barrier(comm, 1);
     if (me == NUM_SITES - 1) {
         while (!is_answered(comm) || (count_askers(&most), most < QUESTIONS))
-            CHECK_INT(cohort_await(cohort_sleep(10000000)), COHORT_OK);
+            CHECK_OK(cohort_await(cohort_sleep(10000000)));
         CHECK_INT(count_askers(&most), 1);
         cohort_promise_fulfil(missing_may_come, NULL);
     }
@@ -67,12 +67,11 @@ static cohort_status wait_for_missing(cohort_comm *comm, void *arg)
 TEST(one_asks)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
-    CHECK_INT(cohort_promise_create(&missing_may_come, &missing_comes), COHORT_OK);
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){.name = "one-asks",
-                                           .options = {.num_sites = NUM_SITES, .stall_after = 1000},
-                                           .run = wait_for_missing}),
-              COHORT_OK);
+    CHECK_OK(cohort_promise_create(&missing_may_come, &missing_comes));
+    CHECK_OK(cluster_sites(cluster,
+                           (struct sites){.name = "one-asks",
+                                          .options = {.num_sites = NUM_SITES, .stall_after = 1000},
+                                          .run = wait_for_missing}));
     cohort_future_unref(missing_comes);
     cluster_destroy(cluster);
 }

@@ -41,7 +41,7 @@ static cohort_comm *create(uint32_t num_sites, uint32_t site)
 {
     cohort_comm *comm;
     const cohort_comm_options options = {.num_sites = num_sites, .this_site = site};
-    CHECK_INT(cohort_await(cohort_comm_create(&comm, "outside", &options)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm, "outside", &options)));
     return comm;
 }
 
@@ -51,7 +51,7 @@ static cohort_status inside(void *arg)
     cohort_future *future = cohort_barrier(comm, 1);
     awaited = future;
     has_called = true;
-    CHECK_INT(cohort_await(cohort_future_ref(future)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_future_ref(future)));
     cohort_comm_unref(comm);
     return COHORT_OK;
 }
@@ -64,7 +64,7 @@ static void *outside(void *arg)
     is_inside = true;
     cohort_future *future = cohort_barrier(comm, 1);
     is_inside = false;
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     cohort_comm_unref(comm);
     return NULL;
 }
@@ -74,11 +74,11 @@ static void *outside(void *arg)
 TEST(last_call)
 {
     pthread_t thread;
-    CHECK_INT(cohort_start(&(cohort_start_options){.workers = 2}), COHORT_OK);
+    CHECK_OK(cohort_start(&(cohort_start_options){.workers = 2}));
     cohort_future *future = cohort_async(inside, NULL);
     CHECK_INT(pthread_create(&thread, NULL, outside, NULL), 0);
-    CHECK_INT(cohort_await(future), COHORT_OK);
-    CHECK_INT(cohort_stop(COHORT_OK), COHORT_OK);
+    CHECK_OK(cohort_await(future));
+    CHECK_OK(cohort_stop(COHORT_OK));
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK(has_waited);
     cohort_future_unref(awaited);
@@ -102,21 +102,20 @@ static void call(cohort_comm *comm, const struct player *player, uint64_t kind)
     cohort_comm *other;
     switch (kind) {
     case 0:
-        CHECK_INT(cohort_await(cohort_barrier(comm, generation)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_barrier(comm, generation)));
         break;
     case 1:
-        CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, MANY, COHORT_UINT64, COHORT_SUM,
-                                                 generation)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(
+            cohort_all_reduce(comm, in, out, MANY, COHORT_UINT64, COHORT_SUM, generation)));
         break;
     case 2:
         future = cohort_channel_set(comm, next, 1, in, MANY);
-        CHECK_INT(cohort_await(cohort_channel_get(comm, last, 1, out, MANY, NULL)), COHORT_OK);
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_get(comm, last, 1, out, MANY, NULL)));
+        CHECK_OK(cohort_await(future));
         break;
     default:
-        CHECK_INT(cohort_await(cohort_comm_dup(&other, comm, generation)), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_barrier(other, generation)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_comm_dup(&other, comm, generation)));
+        CHECK_OK(cohort_await(cohort_barrier(other, generation)));
         cohort_comm_unref(other);
     }
 }
@@ -130,7 +129,7 @@ static void play(const struct player *player)
     cohort_comm *comm;
     const cohort_comm_options options = {
         .num_sites = player->num_sites, .this_site = player->site, .auto_generation = true};
-    CHECK_INT(cohort_await(cohort_comm_create(&comm, "random", &options)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm, "random", &options)));
     for (uint64_t left = cohort__random_below(&random, NUM_CALLS); left > 0; left--)
         call(comm, player, cohort__random_below(&random, 4));
     call(comm, player, cohort__random_below(&random, 2));
@@ -156,7 +155,7 @@ TEST(random)
         struct player players[MOST_SITES];
         cohort__random_init(&random, seed + NUM_ROUNDS);
         const uint32_t num_sites = 2 + (uint32_t)cohort__random_below(&random, MOST_SITES - 1);
-        CHECK_INT(cohort_start(&(cohort_start_options){.workers = 2}), COHORT_OK);
+        CHECK_OK(cohort_start(&(cohort_start_options){.workers = 2}));
         for (uint32_t i = 0; i < num_sites; i++) {
             players[i] = (struct player){.seed = seed, .num_sites = num_sites, .site = i};
             if (i == 0 || cohort__random_below(&random, 2))
@@ -164,10 +163,10 @@ TEST(random)
             else
                 CHECK_INT(pthread_create(&players[i].thread, NULL, play_outside, &players[i]), 0);
         }
-        CHECK_INT(cohort_stop(COHORT_OK), COHORT_OK);
+        CHECK_OK(cohort_stop(COHORT_OK));
         for (uint32_t i = 0; i < num_sites; i++)
             if (players[i].task)
-                CHECK_INT(cohort_await(players[i].task), COHORT_OK);
+                CHECK_OK(cohort_await(players[i].task));
             else
                 CHECK_INT(pthread_join(players[i].thread, NULL), 0);
     }

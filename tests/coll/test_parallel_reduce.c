@@ -49,7 +49,7 @@ TEST(order_is_kept)
     const struct cohort_op_options options = {.name = "compose", .function = compose};
     const cohort_datatype type = cohort_datatype_of_bytes(sizeof(struct map));
     cohort_op *op;
-    CHECK_INT(cohort_op_create(&op, &options), COHORT_OK);
+    CHECK_OK(cohort_op_create(&op, &options));
     struct map start[NUM_MAPS], want[NUM_MAPS], next[NUM_MAPS], got[NUM_MAPS];
     value(12345, start);
     memcpy(want, start, sizeof(want));
@@ -58,7 +58,7 @@ TEST(order_is_kept)
             memcpy(got, start, sizeof(got));
             cohort_future *future =
                 cohort_parallel_reduce(0, end, NULL, write_value, NULL, got, NUM_MAPS, type, op);
-            CHECK_INT(cohort_await(future), COHORT_OK);
+            CHECK_OK(cohort_await(future));
             CHECK(memcmp(got, want, sizeof(got)) == 0);
         }
         value(end, next);
@@ -78,11 +78,11 @@ TEST(built_in)
     uint64_t sum = 1, most = 1;
     cohort_future *future =
         cohort_parallel_reduce(10, 100000, NULL, square, NULL, &sum, 1, COHORT_UINT64, COHORT_SUM);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     CHECK(sum == UINT64_C(333328333350000) - 285 + 1);
     future =
         cohort_parallel_reduce(0, 1000, NULL, square, NULL, &most, 1, COHORT_UINT64, COHORT_MAX);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     CHECK(most == 999 * 999);
 }
 
@@ -98,7 +98,7 @@ TEST(complex)
     float product[2] = {3, 2};
     cohort_future *future = cohort_parallel_reduce(0, 5500, NULL, turn, NULL, product, 1,
                                                    COHORT_FLOAT_COMPLEX, COHORT_PRODUCT);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     CHECK(product[0] == -3 && product[1] == -2);
     future = cohort_parallel_reduce(0, 1, NULL, turn, NULL, product, 1, COHORT_FLOAT_COMPLEX,
                                     COHORT_MIN);
@@ -122,7 +122,7 @@ TEST(errors)
     CHECK(sum == 3);
     const struct cohort_op_options options = {.name = "fails", .function = fail_to_combine};
     cohort_op *op;
-    CHECK_INT(cohort_op_create(&op, &options), COHORT_OK);
+    CHECK_OK(cohort_op_create(&op, &options));
     for (size_t end = 1; end < 1000; end += 333) {
         future = cohort_parallel_reduce(0, end, NULL, square, NULL, &sum, 1, COHORT_UINT64, op);
         CHECK_FAILS(cohort_await(future), COHORT_ERR_FAILED, "can't combine");
@@ -161,7 +161,7 @@ TEST(mistakes)
                   "more than memory can hold");
     const struct cohort_op_options options = {.name = "compose", .function = compose};
     cohort_op *op;
-    CHECK_INT(cohort_op_create(&op, &options), COHORT_OK);
+    CHECK_OK(cohort_op_create(&op, &options));
     check_refused(cohort_parallel_reduce(0, 1, NULL, square, NULL, &sum, 1, 0, op), "no datatype");
     cohort_op_unref(op);
 }

@@ -86,12 +86,12 @@ static void answer(struct cohort__actor *actor, struct cohort__item *item)
  * answered before it. */
 static void pass(cohort_comm *comm, uint32_t site)
 {
-    CHECK_INT(cohort_await(cohort_channel_set(comm, site, TOKEN, NULL, 0)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(comm, site, TOKEN, NULL, 0)));
 }
 
 static void await_token(cohort_comm *comm, uint32_t site)
 {
-    CHECK_INT(cohort_await(cohort_channel_get(comm, site, TOKEN, NULL, 0, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_get(comm, site, TOKEN, NULL, 0, NULL)));
 }
 
 static void be_asked(cohort_comm *comm, const struct job *job)
@@ -143,7 +143,7 @@ static cohort_status wait_for_silent(cohort_comm *comm, void *arg)
     if (me == ROOT)
         ask(comm);
     for (uint32_t i = 0; i < job->num; i++)
-        CHECK_INT(cohort_await(done[i]), COHORT_OK);
+        CHECK_OK(cohort_await(done[i]));
     return COHORT_OK;
 }
 
@@ -158,15 +158,14 @@ static void run(enum kind kind, uint64_t stall_after,
             is_silent = site == wait_for_silent;
             is_about_calls = kind == CALLS;
             num_asked = 0;
-            CHECK_INT(
+            CHECK_OK(
                 cluster_sites(cluster, (struct sites){.name = "questions",
                                                       .options = {.num_sites = NUM_SITES,
                                                                   .stall_after = stall_after,
                                                                   .root_site = ROOT,
                                                                   .algorithms = "gather=linear"},
                                                       .run = site,
-                                                      .arg = &job}),
-                COHORT_OK);
+                                                      .arg = &job}));
             cluster_destroy(cluster);
         }
 }
@@ -227,12 +226,12 @@ static cohort_status wait_for_any(cohort_comm *comm, void *arg)
     cohort_future *any = cohort_channel_get_any(comm, 1, NULL, 0, NULL, NULL);
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         take_turn(comm, false, look_as_if_late);
-        CHECK_INT(cohort_await(cohort_barrier(comm, round)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_barrier(comm, round)));
     }
     CHECK(atomic_load(&num_asked) <= ROUNDS * num_sites);
     CHECK(atomic_load(&num_asked) > 0);
     for (uint32_t site = 0; me == ROOT && site < num_sites; site++)
-        CHECK_INT(cohort_await(cohort_channel_set(comm, site, 1, NULL, 0)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_set(comm, site, 1, NULL, 0)));
     return cohort_await(any);
 }
 
@@ -262,14 +261,12 @@ TEST(any_of_many)
             struct cluster *cluster = cluster_create(1, 1 + i / 2 * 2, 0);
             is_silent = is_about_calls = false;
             num_asked = 0;
-            CHECK_INT(
-                cluster_sites(cluster,
-                              (struct sites){.name = "any of many",
-                                             .options = {.num_sites = num_sites,
-                                                         .stall_after = UINT64_C(3600000000000)},
-                                             .run = sites[i % 2],
-                                             .arg = &num_sites}),
-                COHORT_OK);
+            CHECK_OK(cluster_sites(
+                cluster, (struct sites){.name = "any of many",
+                                        .options = {.num_sites = num_sites,
+                                                    .stall_after = UINT64_C(3600000000000)},
+                                        .run = sites[i % 2],
+                                        .arg = &num_sites}));
             cluster_destroy(cluster);
         }
 }

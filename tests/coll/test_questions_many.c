@@ -70,7 +70,7 @@ TEST(answers)
     CHECK(num_looks <= 3 * HALF * HALF);
     for (uint32_t site = HALF; site < SITES; site++)
         done[site] = call(comms[site], out[site]);
-    CHECK_INT(cohort_await(cohort_when_all(done, SITES)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(done, SITES)));
     for (uint32_t site = 0; site < SITES; site++)
         cohort_comm_unref(comms[site]);
     cluster_destroy(cluster);

@@ -673,11 +673,9 @@ static void play_seed(struct job *job, uint64_t seed)
     cluster_place(cluster, job->placement);
     if (job->is_spread)
         cluster_locate(cluster, job->positions);
-    CHECK_INT(
-        cluster_sites(
-            cluster,
-            (struct sites){.name = "random", .options = job->options, .run = play, .arg = job}),
-        COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster,
+        (struct sites){.name = "random", .options = job->options, .run = play, .arg = job}));
     check_together(job);
     cluster_destroy(cluster);
     job_fini(job);

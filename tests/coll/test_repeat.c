@@ -88,8 +88,7 @@ static cohort_status checked_gather_once(cohort_comm *comm, size_t count, uint64
 {
     uint32_t me = cohort_comm_this_site(comm);
     in[me][0] = (double)generation;
-    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true}));
     cohort_future *gather =
         me == 0 ? cohort_gather_here(comm, in[me], out[me], count, COHORT_DOUBLE, generation)
                 : cohort_gather_there(comm, in[me], count, COHORT_DOUBLE, generation);
@@ -140,14 +139,12 @@ static cohort_comm_options options_for(uint32_t threshold, const char *algorithm
 static void run(uint32_t threshold, struct repetition repetition)
 {
     struct cluster *cluster = make_cluster(repetition.algorithms != NULL);
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){
-                                .name = "repeat",
-                                .options = options_for(threshold, repetition.algorithms),
-                                .run = repeat,
-                                .arg = &repetition,
-                            }),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(cluster, (struct sites){
+                                        .name = "repeat",
+                                        .options = options_for(threshold, repetition.algorithms),
+                                        .run = repeat,
+                                        .arg = &repetition,
+                                    }));
     cluster_destroy(cluster);
     if (COHORT__ASAN)
         return; /* there slabs use malloc */
@@ -213,8 +210,7 @@ static cohort_future *call_rooted(struct site *site, const char *kind, uint64_t 
     cohort_comm *comm = site->comm;
     double *in = site->in, *out = site->out;
     bool is_root = site->me == site->root;
-    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.root_site = &site->root}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, &(cohort_call_options){.root_site = &site->root}));
     if (strcmp(kind, "gather") == 0)
         return is_root ? cohort_gather_here(comm, in, out, site->count, type, generation)
                        : cohort_gather_there(comm, in, site->count, type, generation);
@@ -268,7 +264,7 @@ static cohort_future *call_option(struct site *site, const char *kind, uint64_t 
         .check_asymmetric = strcmp(kind, "checked") == 0,
         .ret_rows = strncmp(kind, "rows", 4) == 0 ? site->rows : NULL,
     };
-    CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, &options));
     return cohort_all_to_all(comm, in, site->out, site->count, COHORT_DOUBLE, generation);
 }
 
@@ -349,7 +345,7 @@ static cohort_status every_call(cohort_comm *comm, void *arg)
         }
         status = cohort_await(call_kind(&site, kind, ++generation));
         for (int row = 0; strncmp(kind, "rows", 4) == 0 && row < NUM_SITES; row++)
-            CHECK_INT(cohort_await(site.rows[row]), COHORT_OK);
+            CHECK_OK(cohort_await(site.rows[row]));
         if (i == EVERY_WARM_UP + EVERY_CALLS - 1 && me == 0) { /* before the other sites leave */
             measured.last = atomic_load(&num_allocations);
             measured.last_chunks = num_chunks();

@@ -99,7 +99,7 @@ static cohort_status reduce_twice(cohort_comm *comm, void *arg)
     CHECK(out);
     for (uint64_t generation = 1; !status && generation <= 2; generation++) {
         cohort_call_options options = {.algorithm = setting->algorithm, .reproducible = true};
-        CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(comm, &options));
         status = cohort_await(call(comm, setting, out, generation));
         for (size_t i = 0; !status && i < setting->count; i++) {
             double sum;

@@ -52,26 +52,26 @@ static void go_on(struct row *row)
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = cohort_comm_agree(row->comms[site], ~(UINT64_C(1) << site), &agreed[site]);
     for (uint32_t site = 0; site < SITES; site++) {
-        CHECK_INT(await_within(futures[site], patience), COHORT_OK);
+        CHECK_OK(await_within(futures[site], patience));
         CHECK(agreed[site].value == ~((UINT64_C(1) << SITES) - 1));
         CHECK(agreed[site].num_failed == 0);
     }
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = cohort_comm_shrink(&next[site], row->comms[site]);
     for (uint32_t site = 0; site < SITES; site++)
-        CHECK_INT(await_within(futures[site], patience), COHORT_OK);
+        CHECK_OK(await_within(futures[site], patience));
     for (uint32_t site = 0; site < SITES; site++)
         exercise_begin_with(&exercises[site], next[site], EXERCISE_ALL_REDUCE, 3, 1,
                             (struct exercise_options){0});
     for (uint32_t site = 0; site < SITES; site++) {
-        CHECK_INT(exercise_end(&exercises[site]), COHORT_OK);
+        CHECK_OK(exercise_end(&exercises[site]));
         cohort_comm_unref(next[site]);
     }
 }
 
 static void revoke(struct row *row, uint32_t site)
 {
-    CHECK_INT(await_within(cohort_comm_revoke(row->comms[site]), patience), COHORT_OK);
+    CHECK_OK(await_within(cohort_comm_revoke(row->comms[site]), patience));
 }
 
 /* All calls, of the one that has revoked it first. */
@@ -128,7 +128,7 @@ static void revoke_during(enum exercise_kind kind, size_t count, bool checked, u
         if (status)
             check_revoked(status, LAST);
     }
-    CHECK_INT(cohort_await(revoked), COHORT_OK);
+    CHECK_OK(cohort_await(revoked));
     check_all_fail(&row, LAST, 2);
     go_on(&row);
     end(&row);
@@ -176,8 +176,8 @@ TEST(two_at_once)
                 by = strstr(cohort_error_message(), ": site 0 (locality 0) has") ? 0 : LAST;
             check_revoked(COHORT_ERR_REVOKED, by);
         }
-        CHECK_INT(await_within(first, patience), COHORT_OK);
-        CHECK_INT(await_within(second, patience), COHORT_OK);
+        CHECK_OK(await_within(first, patience));
+        CHECK_OK(await_within(second, patience));
         check_all_fail(&row, by, 2);
         go_on(&row);
         end(&row);
@@ -199,8 +199,7 @@ TEST(channels)
         futures[num++] = cohort_channel_set(row.comms[0], 1, 7, data, BYTES);
         futures[num++] = cohort_channel_set(row.comms[0], 4, 7, data, BYTES);
         for (uint32_t to = 1; to <= 4; to += 3)
-            CHECK_INT(cohort_await(cohort_channel_set(row.comms[0], to, 8, in, sizeof(in))),
-                      COHORT_OK);
+            CHECK_OK(cohort_await(cohort_channel_set(row.comms[0], to, 8, in, sizeof(in))));
         futures[num++] = cohort_channel_get(row.comms[2], 0, 9, out[0], sizeof(out[0]), NULL);
         futures[num++] = cohort_channel_get(row.comms[2], 3, 9, out[1], sizeof(out[1]), NULL);
         futures[num++] =
@@ -211,7 +210,7 @@ TEST(channels)
         cohort_future *revoked = cohort_comm_revoke(row.comms[4]);
         for (uint32_t i = 0; i < num; i++)
             check_revoked(await_within(futures[i], patience), 4);
-        CHECK_INT(cohort_await(revoked), COHORT_OK);
+        CHECK_OK(cohort_await(revoked));
         memset(data, 1, BYTES);
         free(data);
         check_all_fail(&row, 4, 1); /* now all know */
@@ -228,7 +227,7 @@ TEST(channels)
                 4);
         }
         for (uint32_t site = 0; site < SITES; site++)
-            CHECK_INT(await_within(cohort_comm_idle(row.comms[site]), patience), COHORT_OK);
+            CHECK_OK(await_within(cohort_comm_idle(row.comms[site]), patience));
         go_on(&row);
         end(&row);
     }
@@ -244,7 +243,7 @@ TEST(held)
         begin(&row, seed, seed % 4 == 0);
         for (uint32_t site = 0; site < LAST; site++)
             futures[site] = cohort_barrier(row.comms[site], 1);
-        CHECK_INT(cohort_comm_cancel(row.comms[asker], 1), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(row.comms[asker], 1));
         for (uint64_t i = 0; i < seed % 5; i++)
             cohort_yield();
         cohort_future *revoked = cohort_comm_revoke(row.comms[(asker + seed) % SITES]);
@@ -254,7 +253,7 @@ TEST(held)
             CHECK(status == COHORT_ERR_CANCELLED || status == COHORT_ERR_REVOKED ||
                   status == COHORT_OK);
         }
-        CHECK_INT(await_within(revoked, patience), COHORT_OK);
+        CHECK_OK(await_within(revoked, patience));
         check_all_fail(&row, (asker + (uint32_t)seed) % SITES, 2);
         go_on(&row);
         end(&row);
@@ -281,7 +280,7 @@ TEST(children)
             CHECK(status == COHORT_OK || strstr(cohort_error_message(), "site 3"));
             CHECK((status == COHORT_OK) == (twins[site] != NULL));
         }
-        CHECK_INT(await_within(revoked, patience), COHORT_OK);
+        CHECK_OK(await_within(revoked, patience));
         for (uint32_t site = 0; site < SITES; site++)
             cohort_comm_unref(twins[site]);
         go_on(&row);
@@ -333,7 +332,7 @@ TEST(agree_left)
                 futures[site] = cohort_comm_agree(row.comms[site], 1, &agreed[site]);
             if (is_before)
                 cohort_comm_unref(row.comms[3]); /* its own call keeps it until all have called */
-            CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+            CHECK_OK(cohort_await(cohort_when_all(futures, SITES)));
             for (uint32_t site = 0; site < SITES; site++)
                 if (site != 3)
                     futures[site] = cohort_comm_agree(row.comms[site], 1, &agreed[site]);

@@ -56,7 +56,7 @@ static void begin(struct row *row)
     row->has_loss = false;
     row->cluster = cluster_create(0, LOCALITIES, 0);
     begin_creation(row, futures);
-    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, SITES)));
 }
 
 static void end(struct row *row)
@@ -105,10 +105,9 @@ static uint64_t type_of(const void *data, size_t bytes)
 {
     struct cohort__unpacked *unpacked;
     uint64_t type = 0;
-    CHECK_INT(cohort__unpack(&unpacked, data, bytes, "letter"), COHORT_OK);
-    CHECK_INT(cohort__get_unsigned(unpacked, cohort__unpacked_root(unpacked), "type", NUM_TYPES - 1,
-                                   &type),
-              COHORT_OK);
+    CHECK_OK(cohort__unpack(&unpacked, data, bytes, "letter"));
+    CHECK_OK(cohort__get_unsigned(unpacked, cohort__unpacked_root(unpacked), "type", NUM_TYPES - 1,
+                                  &type));
     cohort__unpacked_destroy(unpacked);
     return type;
 }
@@ -226,7 +225,7 @@ TEST(gone_before_the_reason)
     begin(&row);
     uint32_t unaware = home_of(&row) == 1 ? 0 : 1, site = 2 * unaware;
     hold_letters(&row, COHORT__REGISTRY_REVOKED, (int32_t)unaware);
-    CHECK_INT(await_within(cohort_comm_revoke(row.comms[LAST]), patience), COHORT_OK);
+    CHECK_OK(await_within(cohort_comm_revoke(row.comms[LAST]), patience));
     cohort_comm_unref(row.comms[LAST]);
     row.comms[LAST] = NULL;
     num_gone[0] = num_gone[1] = 0;
@@ -252,11 +251,11 @@ TEST(no_votes)
     begin(&row);
     cohort_future *held = cohort_barrier(row.comms[0], 1);
     holds_verdicts = true;
-    CHECK_INT(cohort_comm_cancel(row.comms[0], 1), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row.comms[0], 1));
     while (num_arrivals < LOCALITIES - 1)
         cohort_yield();
     cohort_future *late = cohort_barrier(row.comms[1], 1);
-    CHECK_INT(await_within(cohort_comm_revoke(row.comms[LAST]), patience), COHORT_OK);
+    CHECK_OK(await_within(cohort_comm_revoke(row.comms[LAST]), patience));
     check_revoked(held, LAST);
     check_revoked(late, LAST);
     release_verdicts();
@@ -279,7 +278,7 @@ TEST(late_map)
         futures[site] = cohort_comm_dup(&twins[site], row.comms[site], 1);
     while (num_letters < LOCALITIES - 1)
         cohort_yield();
-    CHECK_INT(await_within(cohort_comm_revoke(row.comms[3]), patience), COHORT_OK);
+    CHECK_OK(await_within(cohort_comm_revoke(row.comms[3]), patience));
     for (uint32_t site = 0; site < SITES; site++) {
         cohort_status status = await_within(futures[site], patience);
         CHECK(status == COHORT_OK || status == COHORT_ERR_REVOKED);

@@ -23,14 +23,14 @@ static void await_text(cohort_comm *comm, const char *call, const char *const *w
 {
     for (bool has_all = false; !has_all;) {
         void *text;
-        CHECK_INT(cohort_await_value(cohort_comm_roll_call(comm), &text), COHORT_OK);
+        CHECK_OK(cohort_await_value(cohort_comm_roll_call(comm), &text));
         CHECK_CONTAINS(text, call);
         const char *first = strstr(text, "waits for site 1 ");
         CHECK(!first || !strstr(first + 1, "waits for site 1 "));
         has_all = strstr(text, wanted[0]) && strstr(text, wanted[1]);
         free(text);
         if (!has_all)
-            CHECK_INT(cohort_await(cohort_sleep(10000000)), COHORT_OK);
+            CHECK_OK(cohort_await(cohort_sleep(10000000)));
     }
 }
 
@@ -40,9 +40,9 @@ static cohort_status broadcast(cohort_comm *comm, void *arg)
                                          "site 2 (locality 0), not called yet"};
     uint32_t me = cohort_comm_this_site(comm);
     cohort_call_options linear = {.algorithm = "linear"};
-    CHECK_INT(cohort_comm_next_call(comm, &linear), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, &linear));
     if (me != 0) {
-        CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(others_come)));
         return cohort_await(
             cohort_broadcast_from(comm, data[me], sizeof(data[me]), COHORT_UINT8, 1));
     }
@@ -56,14 +56,13 @@ static cohort_status broadcast(cohort_comm *comm, void *arg)
 TEST(untaken)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
-    CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){
-                                .name = "untaken",
-                                .options = {.num_sites = NUM_SITES, .stall_after = 10000000},
-                                .run = broadcast,
-                            }),
-              COHORT_OK);
+    CHECK_OK(cohort_promise_create(&others_may_come, &others_come));
+    CHECK_OK(
+        cluster_sites(cluster, (struct sites){
+                                   .name = "untaken",
+                                   .options = {.num_sites = NUM_SITES, .stall_after = 10000000},
+                                   .run = broadcast,
+                               }));
     cohort_future_unref(others_come);
     cluster_destroy(cluster);
 }
@@ -76,7 +75,7 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
     const size_t large = sizeof(data[0]) - 2;
     const cohort_neighbour to[] = {{other, 0, large}, {other, large, 1}};
     if (other == 0)
-        CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(others_come)));
     cohort_future *call =
         cohort_exchange(comm, data[2], to, 2, data[1 - other], to, 2, COHORT_UINT8, 1);
     if (other == 1) {
@@ -89,12 +88,11 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
 TEST(once)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
-    CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
-    CHECK_INT(
+    CHECK_OK(cohort_promise_create(&others_may_come, &others_come));
+    CHECK_OK(
         cluster_sites(cluster, (struct sites){.name = "once",
                                               .options = {.num_sites = 2, .stall_after = 10000000},
-                                              .run = exchange}),
-        COHORT_OK);
+                                              .run = exchange}));
     cohort_future_unref(others_come);
     cluster_destroy(cluster);
 }
@@ -116,14 +114,14 @@ static cohort_status reduce_late(cohort_comm *comm, void *arg)
     uint32_t me = cohort_comm_this_site(comm);
     double in = 1, out = 0;
     if (me == LATE)
-        CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(others_come)));
     cohort_future *call = cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1);
     if (me != LATE) {
         await_text(comm, "generation 1, all_reduce (levels(", me == LATE - 1 ? meets : waits);
         if (atomic_fetch_add(&num_told, 1) + 1 == NUM_COMPOSED - 1)
             cohort_promise_fulfil(others_may_come, NULL);
     }
-    CHECK_INT(cohort_await(call), COHORT_OK);
+    CHECK_OK(cohort_await(call));
     CHECK(out == NUM_COMPOSED);
     return COHORT_OK;
 }
@@ -134,16 +132,14 @@ TEST(composed)
     struct cluster *cluster = cluster_create(1, 4, 0);
     cluster_place(cluster, CLUSTER_BLOCKS);
     cluster_locate(cluster, positions);
-    CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){
-                                .name = "composed",
-                                .options = {.num_sites = NUM_COMPOSED,
-                                            .algorithms = "all_reduce=levels",
-                                            .stall_after = 10000000},
-                                .run = reduce_late,
-                            }),
-              COHORT_OK);
+    CHECK_OK(cohort_promise_create(&others_may_come, &others_come));
+    CHECK_OK(cluster_sites(cluster, (struct sites){
+                                        .name = "composed",
+                                        .options = {.num_sites = NUM_COMPOSED,
+                                                    .algorithms = "all_reduce=levels",
+                                                    .stall_after = 10000000},
+                                        .run = reduce_late,
+                                    }));
     cohort_future_unref(others_come);
     cluster_destroy(cluster);
 }
@@ -171,11 +167,11 @@ static cohort_status wait_for_window(cohort_comm *comm, void *arg)
 {
     const bool is_late = cohort_comm_this_site(comm) == 1;
     if (is_late)
-        CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(others_come)));
     cohort_future *first = cohort_barrier(comm, 1);
     if (is_late) {
-        CHECK_INT(cohort_await(first), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_future_ref(others_end)), COHORT_OK);
+        CHECK_OK(cohort_await(first));
+        CHECK_OK(cohort_await(cohort_future_ref(others_end)));
         return cohort_await(cohort_barrier(comm, 1 + WINDOW));
     }
     struct asker asker = {.waiter = {.notify = ask}, .comm = comm};
@@ -183,8 +179,8 @@ static cohort_status wait_for_window(cohort_comm *comm, void *arg)
     void *text;
     CHECK(cohort__future_wait_with(first, &asker.waiter));
     cohort_promise_fulfil(others_may_come, NULL);
-    CHECK_INT(cohort_await(first), COHORT_OK);
-    CHECK_INT(cohort_await_value(asker.roll_call, &text), COHORT_OK);
+    CHECK_OK(cohort_await(first));
+    CHECK_OK(cohort_await_value(asker.roll_call, &text));
     CHECK_CONTAINS(text, "generation 65, barrier");
     free(text);
     cohort_promise_fulfil(others_may_end, NULL);
@@ -194,12 +190,11 @@ static cohort_status wait_for_window(cohort_comm *comm, void *arg)
 TEST(window)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
-    CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
-    CHECK_INT(cohort_promise_create(&others_may_end, &others_end), COHORT_OK);
-    CHECK_INT(cluster_sites(cluster, (struct sites){.name = "window",
-                                                    .options = {.num_sites = 2},
-                                                    .run = wait_for_window}),
-              COHORT_OK);
+    CHECK_OK(cohort_promise_create(&others_may_come, &others_come));
+    CHECK_OK(cohort_promise_create(&others_may_end, &others_end));
+    CHECK_OK(cluster_sites(
+        cluster,
+        (struct sites){.name = "window", .options = {.num_sites = 2}, .run = wait_for_window}));
     cohort_future_unref(others_come);
     cohort_future_unref(others_end);
     cluster_destroy(cluster);

@@ -126,13 +126,12 @@ static void run_forced(uint32_t num_sites, uint32_t num_localities,
     struct cluster *cluster = cluster_create(num_sites, num_localities, 0);
     locate(cluster, num_localities);
     cluster_place(cluster, placement);
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){
-                                .name = "forced",
-                                .options = {.num_sites = num_sites, .arity = 2 + num_sites % 3},
-                                .run = force_all,
-                            }),
-              COHORT_OK);
+    CHECK_OK(
+        cluster_sites(cluster, (struct sites){
+                                   .name = "forced",
+                                   .options = {.num_sites = num_sites, .arity = 2 + num_sites % 3},
+                                   .run = force_all,
+                               }));
     cluster_destroy(cluster);
 }
 
@@ -158,22 +157,20 @@ static cohort_status forced_call(cohort_comm *comm, void *arg)
                                     : cohort_barrier(comm, 1);
     CHECK_FAILS(cohort_await(future), COHORT_ERR_MISMATCH,
                 "site 0 called all_to_all (padded) of 1 int32");
-    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, out, 1, COHORT_INT32, COHORT_SUM, 2)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_all_reduce(comm, &in, out, 1, COHORT_INT32, COHORT_SUM, 2)));
     return COHORT_OK;
 }
 
 TEST(for_the_communicator)
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(cluster_sites(cluster,
-                            (struct sites){
-                                .name = "forced",
-                                .options = {.num_sites = 2,
-                                            .stall_after = 100000000,
-                                            .algorithms = "all_to_all=padded,barrier=linear"},
-                                .run = forced_call,
-                            }),
-              COHORT_OK);
+    CHECK_OK(
+        cluster_sites(cluster, (struct sites){
+                                   .name = "forced",
+                                   .options = {.num_sites = 2,
+                                               .stall_after = 100000000,
+                                               .algorithms = "all_to_all=padded,barrier=linear"},
+                                   .run = forced_call,
+                               }));
     cluster_destroy(cluster);
 }

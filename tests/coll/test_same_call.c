@@ -42,7 +42,7 @@ static int64_t sum_of(const struct turn *turn, uint32_t place)
 
 static void set_next_call(const struct turn *turn, const cohort_call_options *options)
 {
-    CHECK_INT(cohort_comm_next_call(turn->comm, options), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(turn->comm, options));
 }
 
 static cohort_status sum_function(void *result, const void *left, const void *right, size_t count,
@@ -102,7 +102,7 @@ static cohort_future *max(struct turn *turn)
 /* The operation is freed when the call is over, and the next one is created at the same address. */
 static cohort_future *by_user(struct turn *turn, const struct cohort_op_options *options)
 {
-    CHECK_INT(cohort_op_create(&turn->op, options), COHORT_OK);
+    CHECK_OK(cohort_op_create(&turn->op, options));
     turn->num_reused += turn->op == turn->last_op;
     turn->last_op = turn->op;
     return all_reduce(turn, 1, COHORT_INT64, turn->op);

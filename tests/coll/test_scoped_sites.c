@@ -48,8 +48,7 @@ static cohort_status site(void *arg)
     struct member *member = arg;
     cohort_comm *comm = NULL;
     cohort_comm_options options = {.num_sites = NUM_SITES, .this_site = member->site};
-    CHECK_INT(cohort_await(cluster_create_comm(member->team->cluster, &comm, "team", &options)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cluster_create_comm(member->team->cluster, &comm, "team", &options)));
     cohort_status status = work(member->team, comm);
     cohort_comm_unref(comm); /* it keeps the message */
     return status;
@@ -59,14 +58,14 @@ static void run(uint32_t num_localities, uint32_t culprit)
 {
     struct member members[NUM_SITES];
     struct team team = {.cluster = cluster_create(SEED, num_localities, 0), .culprit = culprit};
-    CHECK_INT(cohort_scope_create(NULL, &team.scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &team.scope));
     for (uint32_t i = 0; i < NUM_SITES; i++) {
         members[i] = (struct member){&team, i};
-        CHECK_INT(cohort_scope_async(team.scope, site, &members[i]), COHORT_OK);
+        CHECK_OK(cohort_scope_async(team.scope, site, &members[i]));
     }
     cohort_status status = cohort_scope_await(team.scope);
     if (culprit == NUM_SITES) {
-        CHECK_INT(status, COHORT_OK);
+        CHECK_OK(status);
     } else {
         CHECK_FAILS(status, COHORT_ERR_FAILED, "has no more paper");
         CHECK_INT(team.num_gone, NUM_SITES - 1);

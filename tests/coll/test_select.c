@@ -54,7 +54,7 @@ static cohort_status run(cohort_comm_options options, char *collective,
 TEST(explain)
 {
     cohort_comm_options options = {.arity = 2, .flat_fallback_threshold = COHORT_FORCE_TREE};
-    CHECK_INT(run(options, "all_to_all", explain), COHORT_OK);
+    CHECK_OK(run(options, "all_to_all", explain));
     for (unsigned site = 0; site < NUM_SITES; site++)
         CHECK_TEXT(texts[site], texts[0]);
     CHECK_CONTAINS(texts[0],
@@ -79,8 +79,7 @@ TEST(shared_cores)
         {{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}}, "at most 3 in one\n"}, /* nobody knows */
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        CHECK_INT(run_at(rows[i].positions, (cohort_comm_options){0}, "barrier", explain),
-                  COHORT_OK);
+        CHECK_OK(run_at(rows[i].positions, (cohort_comm_options){0}, "barrier", explain));
         for (unsigned site = 0; site < NUM_SITES; site++)
             CHECK_TEXT(texts[site], texts[0]);
         CHECK_CONTAINS(texts[0], rows[i].said);
@@ -90,8 +89,7 @@ TEST(shared_cores)
 
 TEST(forced)
 {
-    CHECK_INT(run((cohort_comm_options){.algorithms = "all_to_all=padded"}, "all_to_all", explain),
-              COHORT_OK);
+    CHECK_OK(run((cohort_comm_options){.algorithms = "all_to_all=padded"}, "all_to_all", explain));
     CHECK_CONTAINS(texts[0], "chosen: padded, forced\n");
     CHECK_CONTAINS(texts[0], "linear           no: another one is forced");
     forget();
@@ -115,11 +113,11 @@ static cohort_status exceed(cohort_comm *comm, void *arg)
 TEST(budget)
 {
     cohort_comm_options options = {.algorithms = "all_to_all=padded", .memory_budget = 4000};
-    CHECK_INT(run(options, "all_to_all", explain), COHORT_OK);
+    CHECK_OK(run(options, "all_to_all", explain));
     bool is_priced = strstr(texts[0], "none: ") != NULL; /* the row has a cost */
     forget();
     if (is_priced)
-        CHECK_INT(run(options, NULL, exceed), COHORT_OK);
+        CHECK_OK(run(options, NULL, exceed));
 }
 
 /* The ring algorithm needs no memory of its own, but data in place is copied. Only some sites may
@@ -150,11 +148,10 @@ TEST(budget_in_place)
         cohort_comm_options options = {
             .num_sites = NUM_SITES, .algorithms = "all_reduce=ring", .memory_budget = 7999};
         struct cluster *cluster = cluster_create(7, NUM_LOCALITIES, 0);
-        CHECK_INT(cluster_sites(cluster, (struct sites){.name = "in place",
-                                                        .options = options,
-                                                        .run = exceed_in_place,
-                                                        .arg = (void *)&in_place[i]}),
-                  COHORT_OK);
+        CHECK_OK(cluster_sites(cluster, (struct sites){.name = "in place",
+                                                       .options = options,
+                                                       .run = exceed_in_place,
+                                                       .arg = (void *)&in_place[i]}));
         cluster_destroy(cluster);
     }
 }
@@ -175,10 +172,8 @@ TEST(budget_in_meeting)
     struct cluster *cluster = cluster_create(7, 1, 0);
     cohort_comm_options options = {
         .num_sites = NUM_SITES, .algorithms = "reduce_scatter=shared", .memory_budget = 71};
-    CHECK_INT(cluster_sites(
-                  cluster,
-                  (struct sites){.name = "meeting", .options = options, .run = exceed_in_meeting}),
-              COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster, (struct sites){.name = "meeting", .options = options, .run = exceed_in_meeting}));
     cluster_destroy(cluster);
 }
 
@@ -186,9 +181,8 @@ TEST(budget_in_meeting)
 static cohort_status exceed_by_check(cohort_comm *comm, void *arg)
 {
     double in = 1, out[NUM_SITES];
-    CHECK_INT(cohort_await(cohort_all_gather(comm, &in, out, 1, COHORT_DOUBLE, 1)), COHORT_OK);
-    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true}),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_all_gather(comm, &in, out, 1, COHORT_DOUBLE, 1)));
+    CHECK_OK(cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true}));
     cohort_status status = cohort_await(cohort_all_gather(comm, &in, out, 1, COHORT_DOUBLE, 2));
     CHECK(status);
     CHECK_CONTAINS(cohort_error_message(), "the budget is 1");
@@ -200,9 +194,7 @@ TEST(budget_of_check)
     struct cluster *cluster = cluster_create(7, NUM_LOCALITIES, 0);
     cohort_comm_options options = {
         .num_sites = NUM_SITES, .algorithms = "all_gather=linear", .memory_budget = 1};
-    CHECK_INT(
-        cluster_sites(cluster,
-                      (struct sites){.name = "check", .options = options, .run = exceed_by_check}),
-        COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster, (struct sites){.name = "check", .options = options, .run = exceed_by_check}));
     cluster_destroy(cluster);
 }

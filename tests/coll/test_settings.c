@@ -30,7 +30,7 @@ static void run(struct cluster *cluster, const char *name, uint32_t num_sites, u
                                 &(cohort_comm_options){.num_sites = num_sites, .this_site = site});
     }
     for (uint32_t site = 0; site < num_sites; site++) {
-        CHECK_INT(cohort_await(futures[site]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[site]));
         CHECK_INT(comms[site]->settings.check_asymmetric, on);
     }
     for (uint32_t site = 0; site < num_sites; site++)

@@ -51,8 +51,7 @@ static cohort_status add_up(cohort_comm *comm, void *arg)
     int64_t mine = 1 << me, sum = 0;
     CHECK_INT(cohort_comm_num_sites(comm), place->scene->num_sites);
     CHECK_INT(atomic_exchange(&place->scene->locality_of[me], (int32_t)place->locality), -1);
-    CHECK_INT(cohort_await(cohort_all_reduce(comm, &mine, &sum, 1, COHORT_INT64, COHORT_SUM, 1)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_all_reduce(comm, &mine, &sum, 1, COHORT_INT64, COHORT_SUM, 1)));
     CHECK_INT(sum, (1 << place->scene->num_sites) - 1);
     return COHORT_OK;
 }
@@ -67,7 +66,7 @@ static void divide(uint32_t num_localities, const cohort_sites_options *options,
         scene_init(&scene, num_sites, MOST_SITES);
         for (uint32_t i = 0; i < num_localities; i++)
             futures[i] = start(cluster, i, "sum", options, add_up, &scene.places[i]);
-        CHECK_INT(cohort_await(cohort_when_all(futures, num_localities)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(futures, num_localities)));
         uint32_t site = 0;
         for (uint32_t i = 0; i < num_localities; i++)
             for (uint32_t k = num_sites / num_localities + (i < num_sites % num_localities); k > 0;
@@ -109,7 +108,7 @@ TEST(options)
         .arity = 3, .root_site = 2, .auto_generation = true, .algorithms = "barrier=linear"};
     cohort_sites_options options = {.sites_per_locality = 4, .comm = &comm};
     cohort_future *done = start(cluster, 0, name, &options, look, NULL);
-    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_OK(cohort_await(done));
 
     comm.algorithms = algorithms;
     done = start(cluster, 0, name, &options, look, NULL);
@@ -219,14 +218,14 @@ static cohort_status call_when_cancelled(void *arg)
 TEST(cancelled)
 {
     struct outer outer = {.cluster = cluster_create(SEED, 1, 0)};
-    CHECK_INT(cohort_scope_create(NULL, &outer.scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(outer.scope, call_in_scope, &outer), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &outer.scope));
+    CHECK_OK(cohort_scope_async(outer.scope, call_in_scope, &outer));
     CHECK_INT(cohort_scope_await(outer.scope), COHORT_ERR_CANCELLED);
     CHECK_INT(outer.num_waiting, 0);
 
     /* No function begins, and nothing is left. */
-    CHECK_INT(cohort_scope_create(NULL, &outer.scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(outer.scope, call_when_cancelled, &outer), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &outer.scope));
+    CHECK_OK(cohort_scope_async(outer.scope, call_when_cancelled, &outer));
     cohort_scope_cancel(outer.scope);
     CHECK_INT(cohort_scope_await(outer.scope), COHORT_ERR_CANCELLED);
     cluster_destroy(outer.cluster);
@@ -281,15 +280,15 @@ static void tear(uint32_t num_localities, uint32_t num_yields, bool is_cancelled
         torn.tears[i] = (struct tear){&torn, i};
     for (uint32_t i = 1; i < num_localities; i++)
         others[i - 1] = cohort_async(call_to_meet, &torn.tears[i]);
-    CHECK_INT(cohort_scope_create(NULL, &torn.scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(torn.scope, call_to_meet, &torn.tears[0]), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &torn.scope));
+    CHECK_OK(cohort_scope_async(torn.scope, call_to_meet, &torn.tears[0]));
     while (!torn.num_called)
         cohort_yield();
     for (uint32_t i = 0; i < num_yields; i++)
         cohort_yield();
     cohort_scope_cancel(torn.scope);
     CHECK_INT(cohort_scope_await(torn.scope), COHORT_ERR_CANCELLED);
-    CHECK_INT(cohort_await(cohort_when_all(others, num_localities - 1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(others, num_localities - 1)));
     cluster_destroy(torn.cluster);
 }
 

@@ -69,24 +69,22 @@ TEST(op)
         unsigned char later[LATER];
     } given = {.options = {.name = "add", .function = add}};
     cohort_op *op = NULL;
-    CHECK_INT(cohort_op_create_sized(&op, &given.options, sizeof(given)), COHORT_OK);
+    CHECK_OK(cohort_op_create_sized(&op, &given.options, sizeof(given)));
     cohort_op_unref(op);
     op = NULL;
     given.later[0] = 1;
     CHECK_FAILS(cohort_op_create_sized(&op, &given.options, sizeof(given)),
                 COHORT_ERR_BAD_PARAMETER, "cohort_op_create: cohort_op_options: its byte ");
     CHECK(!op);
-    CHECK_INT(cohort_op_create_sized(&op, &given.options, offsetof(struct cohort_op_options, arg)),
-              COHORT_OK);
+    CHECK_OK(cohort_op_create_sized(&op, &given.options, offsetof(struct cohort_op_options, arg)));
     cohort_op_unref(op);
 }
 
 static cohort_comm *comm_create(void)
 {
     cohort_comm *comm = NULL;
-    CHECK_INT(
-        cohort_await(cohort_comm_create(&comm, "sized", &(cohort_comm_options){.num_sites = 1})),
-        COHORT_OK);
+    CHECK_OK(
+        cohort_await(cohort_comm_create(&comm, "sized", &(cohort_comm_options){.num_sites = 1})));
     return comm;
 }
 
@@ -97,17 +95,17 @@ TEST(call)
         cohort_call_options options;
         unsigned char later[LATER];
     } given = {.options = {.algorithm = "linear"}};
-    CHECK_INT(cohort_comm_next_call_sized(comm, &given.options, sizeof(given)), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call_sized(comm, &given.options, sizeof(given)));
     given.later[0] = 1;
     CHECK_FAILS(cohort_comm_next_call_sized(comm, &given.options, sizeof(given)),
                 COHORT_ERR_BAD_PARAMETER, "cohort_comm_next_call: cohort_call_options: its byte");
     /* Only the algorithm. If the poisoned root were read, the pointer would be invalid. */
     size_t old = offsetof(cohort_call_options, root_site);
     memset((unsigned char *)&given + old, POISON, sizeof(given) - old);
-    CHECK_INT(cohort_comm_next_call_sized(comm, &given.options, old), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
-    CHECK_INT(cohort_comm_next_call_sized(comm, NULL, 0), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_barrier(comm, 2)), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call_sized(comm, &given.options, old));
+    CHECK_OK(cohort_await(cohort_barrier(comm, 1)));
+    CHECK_OK(cohort_comm_next_call_sized(comm, NULL, 0));
+    CHECK_OK(cohort_await(cohort_barrier(comm, 2)));
     cohort_comm_unref(comm);
 }
 
@@ -118,13 +116,13 @@ TEST(question)
         cohort_call_question question;
         unsigned char later[LATER];
     } given = {.question = {.collective = "all_reduce", .count = 1, .datatype = COHORT_DOUBLE}};
-    CHECK_INT(cohort_call_check_sized(comm, &given.question, sizeof(given)), COHORT_OK);
+    CHECK_OK(cohort_call_check_sized(comm, &given.question, sizeof(given)));
     given.later[0] = 1;
     CHECK_FAILS(cohort_call_check_sized(comm, &given.question, sizeof(given)),
                 COHORT_ERR_BAD_PARAMETER, "cohort_call_check: cohort_call_question: its byte ");
     size_t old = offsetof(cohort_call_question, op);
     memset((unsigned char *)&given + old, POISON, sizeof(given) - old);
-    CHECK_INT(cohort_call_check_sized(comm, &given.question, old), COHORT_OK);
+    CHECK_OK(cohort_call_check_sized(comm, &given.question, old));
     cohort_comm_unref(comm);
 }
 

@@ -114,10 +114,9 @@ static cohort_status every_algorithm(cohort_comm *comm, void *arg)
         for (int round = 0; is_possible(comm, algorithm) && round < 2; round++) {
             cohort_site_objects from;
             generation++;
-            CHECK_INT(cohort_comm_next_call(
-                          comm, &(cohort_call_options){.algorithm = algorithm->name,
-                                                       .check_asymmetric = generation % 3 == 0}),
-                      COHORT_OK);
+            CHECK_OK(cohort_comm_next_call(
+                comm, &(cohort_call_options){.algorithm = algorithm->name,
+                                             .check_asymmetric = generation % 3 == 0}));
             if (cohort_await(begin(comm, &from, generation)))
                 test_failed(__FILE__, __LINE__, "%s: %s", algorithm->name, cohort_error_message());
             check(comm, &from, generation);
@@ -137,8 +136,8 @@ static cohort_status many_at_once(cohort_comm *comm, void *arg)
         barriers[i] = cohort_barrier(comm, 2 * i + 2);
     }
     for (uint64_t i = NUM; i-- > 0;) {
-        CHECK_INT(cohort_await(done[i]), COHORT_OK);
-        CHECK_INT(cohort_await(barriers[i]), COHORT_OK);
+        CHECK_OK(cohort_await(done[i]));
+        CHECK_OK(cohort_await(barriers[i]));
         check(comm, &from[i], 2 * i + 1);
     }
     return COHORT_OK;
@@ -199,7 +198,7 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
                 COHORT_ERR_BAD_PARAMETER, "site 1, cohort_all_to_all_sparse: no output buffer");
     CHECK_INT(cohort_await(cohort_all_to_all_sparse(NULL, NULL, 0, &from, 7)),
               COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_await(begin(comm, &from, 7)), COHORT_OK);
+    CHECK_OK(cohort_await(begin(comm, &from, 7)));
     check(comm, &from, 7);
     cohort_site_objects_fini(NULL);
     return COHORT_OK;

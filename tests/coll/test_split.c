@@ -44,7 +44,7 @@ static cohort_status run_in(struct scene *scene, cohort_status (*site)(cohort_co
 
 static void run(struct scene *scene, cohort_status (*site)(cohort_comm *, void *))
 {
-    CHECK_INT(run_in(scene, site), COHORT_OK);
+    CHECK_OK(run_in(scene, site));
     cluster_destroy(scene->cluster);
 }
 
@@ -63,8 +63,7 @@ static void check_members(cohort_comm *child, uint32_t me, const uint32_t *membe
     uint32_t all[MAX_SITES];
     CHECK_INT(cohort_comm_num_sites(child), num);
     CHECK_INT(members[cohort_comm_this_site(child)], me);
-    CHECK_INT(cohort_await(cohort_all_gather(child, &me, all, 1, COHORT_UINT32, generation)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_all_gather(child, &me, all, 1, COHORT_UINT32, generation)));
     CHECK(memcmp(all, members, num * sizeof(*all)) == 0);
 }
 
@@ -194,7 +193,7 @@ static cohort_status split_levels(cohort_comm *world, void *arg)
                                                         1 + (uint64_t)i)
                         : cohort_comm_split_level(&children[i], world, (cohort_level)(i % 4),
                                                   1 + (uint64_t)i);
-    CHECK_INT(cohort_await(cohort_when_all(made, 7)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(made, 7)));
     for (int i = 0; i < 7; i++) {
         uint32_t members[MAX_SITES], num = 0;
         for (uint32_t site = 0; site < scene->num_sites; site++)
@@ -235,24 +234,22 @@ static cohort_status take_over(cohort_comm *world, void *arg)
     char *text = NULL;
     cohort_comm *child = NULL, *named = NULL, *again = NULL;
     uint32_t me = cohort_comm_this_site(world);
-    CHECK_INT(cohort_await(cohort_comm_split(&child, world, 5, 0, COHORT_AUTO_GENERATION)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_split(&child, world, 5, 0, COHORT_AUTO_GENERATION)));
     CHECK_TEXT(cohort_comm_name(child), "world/split 1 color 5");
     CHECK_INT(cohort_comm_arity(child), 3);
     CHECK_INT(cohort_comm_levels(child), cohort_comm_levels(world));
     CHECK_INT(cohort_comm_root_site(child), 0);
-    CHECK_INT(cohort_await(cohort_barrier(child, COHORT_AUTO_GENERATION)), COHORT_OK);
-    CHECK_INT(cohort_explain(child, "all_gather", 1, COHORT_UINT32, NULL, &text), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_barrier(child, COHORT_AUTO_GENERATION)));
+    CHECK_OK(cohort_explain(child, "all_gather", 1, COHORT_UINT32, NULL, &text));
     CHECK_CONTAINS(text, "chosen: ring");
     free(text);
     /* The same name, from a user: of a communicator that lives, and of a new one. */
     cohort_comm_options options = {.num_sites = scene->num_sites, .this_site = me};
     for (int i = 0; i < 2; i++) {
         cohort_comm **comm = i == 0 ? &named : &again;
-        CHECK_INT(cohort_await(
-                      cluster_create_comm(scene->cluster, comm, cohort_comm_name(child), &options)),
-                  COHORT_OK);
-        CHECK_INT(cohort_await(cohort_barrier(*comm, 1)), COHORT_OK);
+        CHECK_OK(cohort_await(
+            cluster_create_comm(scene->cluster, comm, cohort_comm_name(child), &options)));
+        CHECK_OK(cohort_await(cohort_barrier(*comm, 1)));
         cohort_comm_unref(*comm);
     }
     cohort_comm_unref(child);
@@ -282,8 +279,8 @@ static cohort_status grow(cohort_comm *world, void *arg)
         cohort_comm *child = NULL, *other = NULL;
         cohort_future *made[] = {cohort_comm_split(&child, comm, 1, 0, 1),
                                  cohort_comm_split(&other, comm, (int32_t)me % 2, 0, 2)};
-        CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_barrier(other, 1)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(made, 2)));
+        CHECK_OK(cohort_await(cohort_barrier(other, 1)));
         cohort_comm_unref(other);
         if (comm != world)
             cohort_comm_unref(comm);
@@ -311,10 +308,10 @@ static cohort_status loop(cohort_comm *world, void *arg)
     uint32_t me = cohort_comm_this_site(world);
     for (uint64_t i = 1; i <= LOOPS; i++) {
         cohort_comm *row = NULL;
-        CHECK_INT(cohort_await(cohort_comm_split(&row, world, (int32_t)(me / 3), 0, i)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_comm_split(&row, world, (int32_t)(me / 3), 0, i)));
         CHECK_INT(row->group->has_board, world->group->has_board);
         CHECK_INT(row->group->has_notes, world->group->has_notes);
-        CHECK_INT(cohort_await(cohort_barrier(row, 1)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_barrier(row, 1)));
         cohort_comm_unref(row);
     }
     return COHORT_OK;
@@ -385,8 +382,8 @@ static cohort_status deviate(cohort_comm *world, void *arg)
                 COHORT_ERR_BAD_PARAMETER, "cohort_comm_split_named_level: no communicator");
     check_fails(cohort_comm_dup(&child, NULL, 5), &child, COHORT_ERR_BAD_PARAMETER,
                 "cohort_comm_dup: no communicator");
-    CHECK_INT(cohort_await(cohort_comm_dup(&child, world, 9)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_barrier(child, 1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_dup(&child, world, 9)));
+    CHECK_OK(cohort_await(cohort_barrier(child, 1)));
     cohort_comm_unref(child);
     return COHORT_OK;
 }
@@ -432,12 +429,11 @@ static cohort_status leave_at_once(cohort_comm *world, void *arg)
     cohort_comm *child = NULL, *mine = NULL;
     cohort_comm_options options = {.num_sites = scene->num_sites,
                                    .this_site = cohort_comm_this_site(world)};
-    CHECK_INT(cohort_await(cluster_create_comm(scene->cluster, &mine, "mine", &options)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cluster_create_comm(scene->cluster, &mine, "mine", &options)));
     cohort_future *made = cohort_comm_dup(&child, mine, 1);
     cohort_comm_unref(mine);
-    CHECK_INT(cohort_await(made), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_barrier(child, 1)), COHORT_OK);
+    CHECK_OK(cohort_await(made));
+    CHECK_OK(cohort_await(cohort_barrier(child, 1)));
     cohort_comm_unref(child);
     return COHORT_OK;
 }
@@ -493,7 +489,7 @@ TEST(death)
                               .num_sites = 9,
                               .num_localities = 4,
                               .options = {.stall_after = 100000000}};
-        CHECK_INT(run_in(&scene, die), COHORT_OK);
+        CHECK_OK(run_in(&scene, die));
         cluster_abandon(scene.cluster);
     }
 }

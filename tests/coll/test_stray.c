@@ -140,12 +140,10 @@ TEST(answers)
     send(COHORT__KIND_ANSWER, 0, 0, COHORT__ANSWER_IN_FLIGHT, NULL, 0);
     CHECK(!cohort_future_ready(future) && !cohort_future_ready(get));
     value = 7;
-    CHECK_INT(cohort_await(cohort_channel_set(scene.comms[0], 1, 5, &value, sizeof(value))),
-              COHORT_OK);
-    CHECK_INT(cohort_await(cohort_broadcast_to(scene.comms[0], &value, 1, COHORT_INT64, 1)),
-              COHORT_OK);
-    CHECK_INT(cohort_await(future), COHORT_OK);
-    CHECK_INT(cohort_await(get), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(scene.comms[0], 1, 5, &value, sizeof(value))));
+    CHECK_OK(cohort_await(cohort_broadcast_to(scene.comms[0], &value, 1, COHORT_INT64, 1)));
+    CHECK_OK(cohort_await(future));
+    CHECK_OK(cohort_await(get));
     CHECK_INT(got, 7);
     end();
 }

@@ -52,7 +52,7 @@ static void begin(struct scene *scene)
         futures[site] =
             cluster_create_comm(scene->cluster, &scene->sites[site].comm, "poor",
                                 &(cohort_comm_options){.num_sites = SITES, .this_site = site});
-    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, SITES)));
 }
 
 static void end(struct scene *scene)

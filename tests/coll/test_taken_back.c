@@ -140,7 +140,7 @@ static void run(enum kind kind)
     holds_data = holds_votes = true;
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = call(&row, kind, site);
-    CHECK_INT(cohort_comm_cancel(row.comms[0], 1), COHORT_OK);
+    CHECK_OK(cohort_comm_cancel(row.comms[0], 1));
     while (!vote)
         cohort_yield();
     (void)cluster_num_sent(row.cluster);

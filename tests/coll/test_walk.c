@@ -28,19 +28,18 @@ static struct {
 
 static void open_localities(void)
 {
-    CHECK_INT(cohort__inproc_hub_create(0, 2, &walk.hub), COHORT_OK); /* all arrives in order */
+    CHECK_OK(cohort__inproc_hub_create(0, 2, &walk.hub)); /* all arrives in order */
     for (uint32_t rank = 0; rank < 2; rank++) {
         struct cohort__process_options options = {
             .rank = rank, .size = 2, .job_key = 42, .epoch = 1};
-        CHECK_INT(cohort__process_create(&walk.processes[rank], &options), COHORT_OK);
+        CHECK_OK(cohort__process_create(&walk.processes[rank], &options));
         struct cohort__net_handlers handlers = cohort__process_net_handlers(walk.processes[rank]);
-        CHECK_INT(cohort__inproc_create(walk.hub, rank, &handlers, &walk.nets[rank]), COHORT_OK);
+        CHECK_OK(cohort__inproc_create(walk.hub, rank, &handlers, &walk.nets[rank]));
         cohort__process_attach_net(walk.processes[rank], walk.nets[rank]);
     }
     for (uint32_t rank = 0; rank < 2; rank++)
-        CHECK_INT(cohort__net_add_peer(walk.nets[rank], !rank, walk.nets[!rank]->address,
-                                       walk.nets[!rank]->address_bytes),
-                  COHORT_OK);
+        CHECK_OK(cohort__net_add_peer(walk.nets[rank], !rank, walk.nets[!rank]->address,
+                                      walk.nets[!rank]->address_bytes));
 }
 
 static void close_localities(void)
@@ -79,7 +78,7 @@ static void create_communicator(void)
         ;
     for (uint32_t site = 0; site < 2; site++) {
         CHECK(cohort_future_ready(created[site]));
-        CHECK_INT(cohort_await(created[site]), COHORT_OK);
+        CHECK_OK(cohort_await(created[site]));
     }
 }
 
@@ -122,11 +121,11 @@ static cohort_status site_1(void *arg)
     one.stage = 1;
     cohort_future *first =
         cohort_all_reduce(walk.comms[1], &in, &one.sum, 1, COHORT_INT32, COHORT_SUM, 1);
-    CHECK_INT(cohort_await(first), COHORT_OK);
+    CHECK_OK(cohort_await(first));
     one.stage = 2;
     cohort_future *second = cohort_broadcast_from(walk.comms[1], &one.told, 1, COHORT_INT32, 2);
     CHECK(cohort_future_ready(second)); /* the call has taken the parked message */
-    CHECK_INT(cohort_await(second), COHORT_OK);
+    CHECK_OK(cohort_await(second));
     one.stage = 3;
     return COHORT_OK;
 }
@@ -200,9 +199,9 @@ static cohort_status walk_through(void *arg)
     CHECK_INT(walk.comms[1]->oldest, 0);
     check_stale();
 
-    CHECK_INT(cohort_await(site), COHORT_OK);
-    CHECK_INT(cohort_await(first), COHORT_OK);
-    CHECK_INT(cohort_await(second), COHORT_OK);
+    CHECK_OK(cohort_await(site));
+    CHECK_OK(cohort_await(first));
+    CHECK_OK(cohort_await(second));
     for (int i = 0; i < 2; i++)
         cohort_comm_unref(walk.comms[i]);
     while (drain(0) + drain(1) > 0)
@@ -216,8 +215,8 @@ TEST(walk)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
-    CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, NULL));
     cohort_future *done = cohort_async(walk_through, NULL);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
+    CHECK_OK(cohort_await(done));
 }

@@ -121,12 +121,10 @@ TEST(failing)
     cohort_op *op;
     int32_t in = 1, out[2];
     struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = "fail", .function = fail}),
-              COHORT_OK);
+    CHECK_OK(cohort_op_create(&op, &(struct cohort_op_options){.name = "fail", .function = fail}));
     cluster_create_comms(cluster, comms, "failing", (cohort_comm_options){.num_sites = 2});
     for (uint32_t site = 0; site < 2; site++) {
-        CHECK_INT(cohort_comm_next_call(comms[site], &(cohort_call_options){.algorithm = "linear"}),
-                  COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(comms[site], &(cohort_call_options){.algorithm = "linear"}));
         done[site] = cohort_all_reduce(comms[site], &in, &out[site], 1, COHORT_INT32, op, 1);
     }
     CHECK_INT(await_within(done[0], limit), COHORT_ERR_FAILED);

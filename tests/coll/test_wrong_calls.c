@@ -400,7 +400,7 @@ static cohort_status come_from_afar(cohort_comm *comm, void *arg)
         await_over(scene, 1);
         bool meets = comm->group->is_whole || comm->group->has_board;
         const char *row = meets ? "shared" : "linear"; /* so that it waits for site 0 */
-        CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = row}), COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = row}));
         cohort_future *done = cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1);
         is_over(scene);
         check_wrong(comm, 1, done, COHORT_ERR_MISMATCH, "is through with this generation");
@@ -545,10 +545,8 @@ static cohort_future *sum_by(cohort_comm *comm, const char *name, const double *
                              uint64_t generation)
 {
     cohort_op *op;
-    CHECK_INT(
-        cohort_op_create(
-            &op, &(struct cohort_op_options){.name = name, .function = add, .commutative = true}),
-        COHORT_OK);
+    CHECK_OK(cohort_op_create(
+        &op, &(struct cohort_op_options){.name = name, .function = add, .commutative = true}));
     cohort_future *done = cohort_all_reduce(comm, in, out, 1, COHORT_DOUBLE, op, generation);
     cohort_op_unref(op);
     return done;

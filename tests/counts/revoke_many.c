@@ -32,7 +32,7 @@ static struct cohort__registry *registry_of(uint32_t rank)
 static void on_joined(struct cohort__join *join, cohort_status status,
                       struct cohort__membership *membership)
 {
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     COHORT_CONTAINER_OF(join, struct site, join)->membership = membership;
 }
 
@@ -45,7 +45,7 @@ static void on_no_child(struct cohort__join *join, cohort_status status,
 
 static void on_revoked(struct cohort__revocation *revocation, cohort_status status)
 {
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     COHORT_CONTAINER_OF(revocation, struct site, revocation)->is_revoked = true;
 }
 

@@ -18,10 +18,8 @@ uint64_t two_num_calls(void)
 TEST(calls)
 {
     struct cluster *cluster = cluster_create(0, 2, 0);
-    CHECK_INT(
-        cluster_sites(cluster,
-                      (struct sites){.name = "calls", .options = {.num_sites = 2}, .run = of_site}),
-        COHORT_OK);
+    CHECK_OK(cluster_sites(
+        cluster, (struct sites){.name = "calls", .options = {.num_sites = 2}, .run = of_site}));
     cluster_destroy(cluster);
 }
 

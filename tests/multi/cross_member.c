@@ -96,7 +96,7 @@ void *stage_memory_alloc(uint32_t locality, size_t bytes)
 {
     void *memory = NULL;
     CHECK(stage_has(locality));
-    CHECK_INT(cohort_memory_alloc(&memory, bytes), COHORT_OK);
+    CHECK_OK(cohort_memory_alloc(&memory, bytes));
     return memory;
 }
 

@@ -22,21 +22,20 @@ NOT_INLINE static cohort_comm *join(const char *name, uint32_t site, uint32_t mo
     cohort_comm *comm = NULL;
     const cohort_comm_options options = {.num_sites = cohort_num_localities() + more,
                                          .this_site = site};
-    CHECK_INT(cohort_await(cohort_comm_create(&comm, name, &options)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm, name, &options)));
     return comm;
 }
 
 NOT_INLINE static void meet(cohort_comm *comm, uint64_t generation)
 {
-    CHECK_INT(cohort_await(cohort_barrier(comm, generation)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_barrier(comm, generation)));
 }
 
 NOT_INLINE static void take_block(cohort_comm *comm, uint32_t site)
 {
     char block[8];
     size_t bytes;
-    CHECK_INT(cohort_await(cohort_channel_get(comm, site, 1, block, sizeof(block), &bytes)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_get(comm, site, 1, block, sizeof(block), &bytes)));
 }
 
 /* Locality 1 misspells the name. */
@@ -63,7 +62,7 @@ static cohort_status turns(void *arg)
     cohort_comm *comm = NULL;
     for (uint32_t site = 0; site < 2; site++) {
         const cohort_comm_options options = {.num_sites = 2, .this_site = site};
-        CHECK_INT(cohort_await(cohort_comm_create(&comm, "pair", &options)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_comm_create(&comm, "pair", &options)));
     }
     return COHORT_OK;
 }
@@ -113,7 +112,7 @@ static cohort_status channel(void *arg)
 NOT_INLINE static void give_block(cohort_comm *comm, uint32_t site)
 {
     static char block[1 << 20];
-    CHECK_INT(cohort_await(cohort_channel_set(comm, site, 7, block, sizeof(block))), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(comm, site, 7, block, sizeof(block))));
 }
 
 static cohort_status sets_first(void *arg)
@@ -142,7 +141,7 @@ NOT_INLINE static void exchange_halos(cohort_comm *comm)
         if (here > 0)
             futures[count++] = cohort_channel_set(comm, here + 1, 3, &out[1], 1);
     }
-    CHECK_INT(cohort_await(cohort_when_all(futures, count)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, count)));
 }
 
 static cohort_status forgets(void *arg)
@@ -164,7 +163,7 @@ static cohort_status ring_site(cohort_comm *comm, void *arg)
 
 NOT_INLINE static void await_sites(const cohort_sites_options *options)
 {
-    CHECK_INT(cohort_await(cohort_sites("ring", options, ring_site, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_sites("ring", options, ring_site, NULL)));
 }
 
 static cohort_status sites(void *arg)
@@ -185,7 +184,7 @@ static cohort_status take_in_range(size_t index, void *arg)
 
 NOT_INLINE static void await_range(cohort_comm *comm)
 {
-    CHECK_INT(cohort_await(cohort_parallel_for(0, 3, NULL, take_in_range, comm)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_parallel_for(0, 3, NULL, take_in_range, comm)));
 }
 
 static cohort_status ranges(void *arg)
@@ -217,7 +216,7 @@ NOT_INLINE static void await_nested(cohort_comm *comm, uint32_t other)
         gets[i] = cohort_channel_get(comm, other, 10 + i, &blocks[i], 1, &bytes[i]);
     gets[2] = cohort_when_any(&gets[2], 2, &first);
     gets[1] = cohort_dataflow(&gets[1], 1, add_up, NULL);
-    CHECK_INT(cohort_await(cohort_then(cohort_when_all(gets, 3), consume, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_then(cohort_when_all(gets, 3), consume, NULL)));
 }
 
 static cohort_status nested(void *arg)
@@ -250,7 +249,7 @@ static cohort_status never_returns(void *arg)
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     meet(comm, 1);
     if (cohort_locality() == 0)
-        CHECK_INT(cohort_await(cohort_async(spin, NULL)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_async(spin, NULL)));
     meet(comm, 2);
     return COHORT_OK;
 }
@@ -264,7 +263,7 @@ static cohort_status exchange(void *arg)
     const cohort_comm_options options = {
         .num_sites = num, .this_site = me, .stall_after = 50000000};
     cohort_comm *comm = NULL;
-    CHECK_INT(cohort_await(cohort_comm_create(&comm, "ring", &options)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm, "ring", &options)));
     int32_t in = (int32_t)me, out = 0;
     const cohort_neighbour to = {.site = (me + 1) % num, .count = 1};
     const cohort_neighbour from = {.site = (me + num - 1) % num, .count = 1};
@@ -299,7 +298,7 @@ static cohort_status opposite_of_three(void *arg)
 NOT_INLINE static void receive(cohort_comm *comm)
 {
     int32_t value;
-    CHECK_INT(cohort_await(cohort_broadcast_from(comm, &value, 1, COHORT_INT32, 1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_broadcast_from(comm, &value, 1, COHORT_INT32, 1)));
 }
 
 static cohort_status set_a_timer(uv_loop_t *loop, void *arg)
@@ -312,7 +311,7 @@ static cohort_status set_a_timer(uv_loop_t *loop, void *arg)
 /* For all that anybody knows there is a timer now that will call for one of the sites. */
 static cohort_status opposite_of_guests(void *arg)
 {
-    CHECK_INT(cohort_await(cohort_run_on_loop(set_a_timer, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_run_on_loop(set_a_timer, NULL)));
     return opposite(arg);
 }
 
@@ -349,7 +348,7 @@ static cohort_status meet_late_as_1(void *arg)
 
 NOT_INLINE static void await_first(cohort_future *first)
 {
-    CHECK_INT(cohort_await(first), COHORT_OK);
+    CHECK_OK(cohort_await(first));
 }
 
 /* The main task has made both sites, for two others, and waits for these. The second one takes its
@@ -362,7 +361,7 @@ static cohort_status made_for_others(void *arg)
         const cohort_comm_options options = {.num_sites = 2, .this_site = site};
         made_both[site] = cohort_comm_create(&both[site], "both", &options);
     }
-    CHECK_INT(cohort_await(cohort_when_all(made_both, 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(made_both, 2)));
     cohort_future *first = cohort_async(meet_as_0, NULL);
     cohort_future *second = cohort_async(meet_late_as_1, NULL);
     await_first(first);
@@ -382,7 +381,7 @@ static cohort_status meet_there(const cohort_object *in, cohort_object *ret_out,
 
 NOT_INLINE static void call_meet_there(void)
 {
-    CHECK_INT(cohort_await(cohort_async_at(1, "meet_there", NULL, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async_at(1, "meet_there", NULL, NULL)));
 }
 
 /* Locality 0 lets 1 meet it, and waits for that before it comes itself. Before, both meet once, so
@@ -422,7 +421,7 @@ NOT_INLINE static cohort_status meet_first(void *arg)
 NOT_INLINE static cohort_status meet_never(void *arg)
 {
     (void)arg;
-    CHECK_INT(cohort_await(never), COHORT_OK);
+    CHECK_OK(cohort_await(never));
     return COHORT_OK;
 }
 
@@ -431,26 +430,26 @@ static cohort_status passed_on(void *arg)
     static cohort_promise *promise;
     cohort_future *first = cohort_async(make, &made[0]), *second = cohort_async(make, &made[1]);
     (void)arg;
-    CHECK_INT(cohort_await(first), COHORT_OK);
-    CHECK_INT(cohort_await(second), COHORT_OK);
-    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    CHECK_OK(cohort_await(first));
+    CHECK_OK(cohort_await(second));
+    CHECK_OK(cohort_promise_create(&promise, &never));
     first = cohort_async(meet_first, NULL);
     second = cohort_async(meet_never, NULL);
-    CHECK_INT(cohort_await(first), COHORT_OK);
-    CHECK_INT(cohort_await(second), COHORT_OK);
+    CHECK_OK(cohort_await(first));
+    CHECK_OK(cohort_await(second));
     return COHORT_OK;
 }
 
 NOT_INLINE static void agree(cohort_comm *comm)
 {
     cohort_agreed agreed;
-    CHECK_INT(cohort_await(cohort_comm_agree(comm, 1, &agreed)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_agree(comm, 1, &agreed)));
 }
 
 NOT_INLINE static void shrink(cohort_comm *comm)
 {
     cohort_comm *rest;
-    CHECK_INT(cohort_await(cohort_comm_shrink(&rest, comm)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_shrink(&rest, comm)));
 }
 
 /* Locality 1 meets where the others agree. */
@@ -468,8 +467,8 @@ static cohort_status agrees(void *arg)
 NOT_INLINE static void wait_for_never(void)
 {
     cohort_promise *promise;
-    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_future_ref(never)), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &never));
+    CHECK_OK(cohort_await(cohort_future_ref(never)));
 }
 
 /* A call fails, since locality 1 dies or revokes the communicator. The last one does not come to
@@ -499,7 +498,7 @@ static cohort_status revokes(void *arg)
     (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     if (cohort_locality() == 0) {
-        CHECK_INT(cohort_await(cohort_comm_revoke(comm)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_comm_revoke(comm)));
         shrink(comm);
     }
     return shrink_without_last(comm);
@@ -516,7 +515,7 @@ static cohort_status read_for_ever(void *arg)
 
 NOT_INLINE static void read_in_thread(void)
 {
-    CHECK_INT(cohort_blocking(read_for_ever, NULL), COHORT_OK);
+    CHECK_OK(cohort_blocking(read_for_ever, NULL));
 }
 
 static cohort_status never_ends(void *arg)
@@ -529,9 +528,9 @@ static cohort_status never_ends(void *arg)
 NOT_INLINE static void await_scope(void)
 {
     cohort_scope *scope;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, never_ends, NULL), COHORT_OK);
-    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, never_ends, NULL));
+    CHECK_OK(cohort_scope_await(scope));
 }
 
 static cohort_status solve(const cohort_object *in, cohort_object *ret_out, void *context)
@@ -545,13 +544,13 @@ static cohort_status solve(const cohort_object *in, cohort_object *ret_out, void
 
 NOT_INLINE static void call_solve(void)
 {
-    CHECK_INT(cohort_await(cohort_async_at(1, "solve", NULL, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async_at(1, "solve", NULL, NULL)));
 }
 
 NOT_INLINE static cohort_status call_other(void *arg)
 {
     (void)arg;
-    CHECK_INT(cohort_await(cohort_async_at(1, "solve/other", NULL, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async_at(1, "solve/other", NULL, NULL)));
     return COHORT_OK;
 }
 
@@ -594,9 +593,9 @@ NOT_INLINE static cohort_status await_condition(void *arg)
     cohort_condition *condition;
     cohort_mutex *mutex;
     (void)arg;
-    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
-    CHECK_INT(cohort_condition_create(&condition), COHORT_OK);
-    CHECK_INT(cohort_mutex_lock(mutex, UINT64_MAX), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&mutex));
+    CHECK_OK(cohort_condition_create(&condition));
+    CHECK_OK(cohort_mutex_lock(mutex, UINT64_MAX));
     return cohort_condition_wait(condition, mutex, UINT64_MAX) + 1;
 }
 
@@ -604,7 +603,7 @@ NOT_INLINE static cohort_status await_semaphore(void *arg)
 {
     cohort_semaphore *semaphore;
     (void)arg;
-    CHECK_INT(cohort_semaphore_create(0, &semaphore), COHORT_OK);
+    CHECK_OK(cohort_semaphore_create(0, &semaphore));
     return cohort_semaphore_acquire(semaphore, UINT64_MAX) + 1;
 }
 
@@ -612,7 +611,7 @@ NOT_INLINE static cohort_status await_latch(void *arg)
 {
     cohort_latch *latch;
     (void)arg;
-    CHECK_INT(cohort_latch_create(1, &latch), COHORT_OK);
+    CHECK_OK(cohort_latch_create(1, &latch));
     return cohort_latch_wait(latch, UINT64_MAX) + 1;
 }
 
@@ -620,7 +619,7 @@ NOT_INLINE static cohort_status await_local_barrier(void *arg)
 {
     cohort_local_barrier *barrier;
     (void)arg;
-    CHECK_INT(cohort_local_barrier_create(2, &barrier), COHORT_OK);
+    CHECK_OK(cohort_local_barrier_create(2, &barrier));
     return cohort_local_barrier_wait(barrier, UINT64_MAX, NULL) + 1;
 }
 
@@ -629,7 +628,7 @@ NOT_INLINE static cohort_status await_queue(void *arg)
     cohort_queue *queue;
     void *item;
     (void)arg;
-    CHECK_INT(cohort_queue_create(1, &queue), COHORT_OK);
+    CHECK_OK(cohort_queue_create(1, &queue));
     return cohort_queue_get(queue, &item, UINT64_MAX) + 1;
 }
 
@@ -672,7 +671,7 @@ static cohort_status sleeps(void *arg)
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     meet(comm, 1);
     if (cohort_locality() == 0)
-        CHECK_INT(cohort_await(cohort_sleep(UINT64_C(1000000000) * 3600)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_sleep(UINT64_C(1000000000) * 3600)));
     meet(comm, 2);
     return COHORT_OK;
 }
@@ -680,13 +679,13 @@ static cohort_status sleeps(void *arg)
 NOT_INLINE static cohort_status wait_for_ever(void *arg)
 {
     (void)arg;
-    CHECK_INT(cohort_await(cohort_future_ref(never)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_future_ref(never)));
     return COHORT_OK;
 }
 
 NOT_INLINE static cohort_status lock_second(void *arg)
 {
-    CHECK_INT(cohort_mutex_lock(arg, UINT64_MAX), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(arg, UINT64_MAX));
     return COHORT_OK;
 }
 
@@ -697,11 +696,11 @@ static cohort_status many(void *arg)
     cohort_promise *promise;
     cohort_future *last = NULL;
     (void)arg;
-    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &never));
     for (int i = 0; i < NUM - 1; i++)
         cohort_future_unref(cohort_async(wait_for_ever, NULL));
     last = cohort_async(wait_for_ever, NULL);
-    CHECK_INT(cohort_await(last), COHORT_OK);
+    CHECK_OK(cohort_await(last));
     return COHORT_OK;
 }
 
@@ -715,12 +714,12 @@ static cohort_status alone(void *arg)
     cohort_promise *promise;
     cohort_mutex *mutex;
     (void)arg;
-    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
-    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
-    CHECK_INT(cohort_mutex_lock(mutex, UINT64_MAX), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &never));
+    CHECK_OK(cohort_mutex_create(&mutex));
+    CHECK_OK(cohort_mutex_lock(mutex, UINT64_MAX));
     for (int i = 0; i < NUM; i++)
         cohort_future_unref(cohort_async(wait_for_ever, NULL));
-    CHECK_INT(cohort_await(cohort_async(lock_second, mutex)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(lock_second, mutex)));
     return COHORT_OK;
 }
 
@@ -738,7 +737,7 @@ static cohort_status take_held(void *arg)
 
 NOT_INLINE static void wait_with_held(cohort_future *future)
 {
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
 }
 
 /* A task waits for one that wants a mutex of pthreads which it holds itself. */
@@ -746,7 +745,7 @@ static cohort_status holds(void *arg)
 {
     cohort_future *future;
     (void)arg;
-    CHECK_INT(cohort_promise_create(&let_go, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&let_go, &future));
     pthread_mutex_lock(&held);
     cohort_future_unref(cohort_async(take_held, NULL));
     wait_with_held(future);
@@ -795,9 +794,9 @@ int main(int argc, char **argv)
         {"remote_circle", remote_circle},
         {"objects", objects},
     };
-    CHECK_INT(cohort_remote_register("solve", solve, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("solve/other", solve, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("meet_there", meet_there, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("solve", solve, NULL));
+    CHECK_OK(cohort_remote_register("solve/other", solve, NULL));
+    CHECK_OK(cohort_remote_register("meet_there", meet_there, NULL));
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
         if (strcmp(argv[1], programs[i].name) == 0)
             return cohort_main(argc, argv, programs[i].program, NULL);

@@ -23,7 +23,7 @@ static cohort_status end_of_input(void)
     cohort_promise *promise;
     cohort_future *ended;
     pthread_t reader;
-    CHECK_INT(cohort_promise_create(&promise, &ended), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &ended));
     CHECK(pthread_create(&reader, NULL, await_end_of_input, promise) == 0);
     cohort_status status = cohort_await(ended);
     CHECK(pthread_join(reader, NULL) == 0);

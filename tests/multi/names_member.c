@@ -12,14 +12,14 @@ static uint64_t a_while = 1000000; /* nanoseconds */
 static cohort_status wait_here(void)
 {
     cohort_status status = cohort_await(cohort_sleep(a_while));
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     return status;
 }
 
 static cohort_status my_then(cohort_future *future, void *arg)
 {
     (void)arg;
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     return wait_here();
 }
 
@@ -93,9 +93,9 @@ static cohort_status my_program(void *arg)
     const cohort_sites_options one_site = {.num_sites = 1};
     if (cohort_locality() > 0)
         return COHORT_OK;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, my_scoped, arg), COHORT_OK);
-    CHECK_INT(cohort_scope_async_at(scope, 1, "scoped", NULL), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, my_scoped, arg));
+    CHECK_OK(cohort_scope_async_at(scope, 1, "scoped", NULL));
     cohort_future *futures[] = {
         cohort_then(cohort_future_ref(ready), my_then, arg),
         cohort_dataflow(&ready, 1, my_flow, arg),
@@ -108,7 +108,7 @@ static cohort_status my_program(void *arg)
         cohort_sites("one", &one_site, my_site, arg),
     };
     for (size_t i = 0; i < sizeof(futures) / sizeof(*futures); i++)
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i]));
     return cohort_scope_await(scope);
 }
 
@@ -116,8 +116,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "hangs") == 0)
         a_while = UINT64_C(3600000000000);
-    CHECK_INT(cohort_remote_register("remote", my_remote, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("scoped", my_scoped_remote, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("own", my_own, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("remote", my_remote, NULL));
+    CHECK_OK(cohort_remote_register("scoped", my_scoped_remote, NULL));
+    CHECK_OK(cohort_remote_register("own", my_own, NULL));
     return cohort_main(argc, argv, my_program, NULL);
 }

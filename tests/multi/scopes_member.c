@@ -58,7 +58,7 @@ static cohort_status wait_for(cohort_future *future)
 {
     enum cohort_wait_end end;
     cohort_status status = cohort_wait(future, COHORT_NO_LIMIT, &end);
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     return end == COHORT_WAIT_CANCELLED ? COHORT_ERR_CANCELLED : COHORT_OK;
 }
 
@@ -74,7 +74,7 @@ static cohort_status wait_combined(struct trial *trial)
     cohort_future *all[] = {cohort_future_ref(trial->things.open), cohort_future_of_value(NULL)};
     cohort_future *both = cohort_when_all(all, 2);
     cohort_future *any[] = {both, cohort_future_ref(trial->things.open)}, *each[2];
-    CHECK_INT(cohort_when_each(any, 2, each, NULL), COHORT_OK);
+    CHECK_OK(cohort_when_each(any, 2, each, NULL));
     cohort_status status = wait_for(each[0]);
     cohort_future_unref(each[0]);
     cohort_future_unref(each[1]);
@@ -179,7 +179,7 @@ static cohort_status start_in_blocking(struct trial *trial)
 static cohort_status await_inside(struct trial *trial)
 {
     cohort_scope *inside;
-    CHECK_INT(cohort_scope_create(NULL, &inside), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &inside));
     cohort_status status = cohort_scope_async(inside, wait_in_task, trial);
     cohort_status end = cohort_scope_await(inside);
     return status ? status : end;
@@ -312,10 +312,10 @@ static cohort_status lock(struct trial *trial)
 static cohort_status wait_condition(struct trial *trial)
 {
     cohort_mutex *mutex = NULL;
-    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
-    CHECK_INT(cohort_mutex_lock(mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&mutex));
+    CHECK_OK(cohort_mutex_lock(mutex, COHORT_NO_LIMIT));
     cohort_status status = cohort_condition_wait(trial->things.condition, mutex, COHORT_NO_LIMIT);
-    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(mutex));
     cohort_mutex_unref(mutex);
     return status;
 }
@@ -388,22 +388,21 @@ static const struct kind kinds[] = {
 
 static void make(struct things *things)
 {
-    CHECK_INT(cohort_promise_create(&things->promise, &things->open), COHORT_OK);
-    CHECK_INT(cohort_mutex_create(&things->held), COHORT_OK);
-    CHECK_INT(cohort_mutex_lock(things->held, COHORT_NO_LIMIT), COHORT_OK);
-    CHECK_INT(cohort_condition_create(&things->condition), COHORT_OK);
-    CHECK_INT(cohort_semaphore_create(0, &things->semaphore), COHORT_OK);
-    CHECK_INT(cohort_latch_create(1, &things->latch), COHORT_OK);
-    CHECK_INT(cohort_local_barrier_create(2, &things->barrier), COHORT_OK);
-    CHECK_INT(cohort_queue_create(1, &things->empty), COHORT_OK);
-    CHECK_INT(cohort_queue_create(1, &things->full), COHORT_OK);
-    CHECK_INT(cohort_queue_put(things->full, things, COHORT_NO_LIMIT), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &things->listener)), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&things->promise, &things->open));
+    CHECK_OK(cohort_mutex_create(&things->held));
+    CHECK_OK(cohort_mutex_lock(things->held, COHORT_NO_LIMIT));
+    CHECK_OK(cohort_condition_create(&things->condition));
+    CHECK_OK(cohort_semaphore_create(0, &things->semaphore));
+    CHECK_OK(cohort_latch_create(1, &things->latch));
+    CHECK_OK(cohort_local_barrier_create(2, &things->barrier));
+    CHECK_OK(cohort_queue_create(1, &things->empty));
+    CHECK_OK(cohort_queue_create(1, &things->full));
+    CHECK_OK(cohort_queue_put(things->full, things, COHORT_NO_LIMIT));
+    CHECK_OK(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &things->listener)));
     cohort_future *accepted = cohort_tcp_accept(things->listener, &things->far);
-    CHECK_INT(cohort_await(cohort_tcp_connect(
-                  "127.0.0.1", cohort_tcp_listener_port(things->listener), &things->near)),
-              COHORT_OK);
-    CHECK_INT(cohort_await(accepted), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_connect(
+        "127.0.0.1", cohort_tcp_listener_port(things->listener), &things->near)));
+    CHECK_OK(cohort_await(accepted));
     things->get = cohort_channel_get(comms[0], 1, TAG + 1, &things->got, 1, NULL);
 }
 
@@ -412,18 +411,18 @@ static void use(struct things *things)
 {
     void *item = NULL;
     cohort_promise_fulfil(things->promise, NULL);
-    CHECK_INT(cohort_await(things->open), COHORT_OK);
-    CHECK_INT(cohort_mutex_unlock(things->held), COHORT_OK);
-    CHECK_INT(cohort_mutex_lock(things->held, 0), COHORT_OK);
-    CHECK_INT(cohort_mutex_unlock(things->held), COHORT_OK);
-    CHECK_INT(cohort_semaphore_release(things->semaphore, 1), COHORT_OK);
-    CHECK_INT(cohort_semaphore_acquire(things->semaphore, 0), COHORT_OK);
-    CHECK_INT(cohort_latch_count_down(things->latch, 1), COHORT_OK);
-    CHECK_INT(cohort_latch_wait(things->latch, 0), COHORT_OK);
-    CHECK_INT(cohort_queue_put(things->empty, things, 0), COHORT_OK);
-    CHECK_INT(cohort_queue_get(things->empty, &item, 0), COHORT_OK);
+    CHECK_OK(cohort_await(things->open));
+    CHECK_OK(cohort_mutex_unlock(things->held));
+    CHECK_OK(cohort_mutex_lock(things->held, 0));
+    CHECK_OK(cohort_mutex_unlock(things->held));
+    CHECK_OK(cohort_semaphore_release(things->semaphore, 1));
+    CHECK_OK(cohort_semaphore_acquire(things->semaphore, 0));
+    CHECK_OK(cohort_latch_count_down(things->latch, 1));
+    CHECK_OK(cohort_latch_wait(things->latch, 0));
+    CHECK_OK(cohort_queue_put(things->empty, things, 0));
+    CHECK_OK(cohort_queue_get(things->empty, &item, 0));
     CHECK(item == things);
-    CHECK_INT(cohort_queue_get(things->full, &item, 0), COHORT_OK);
+    CHECK_OK(cohort_queue_get(things->full, &item, 0));
     CHECK(item == things);
     CHECK_INT(cohort_queue_get(things->full, &item, 0), COHORT_ERR_TIMEOUT);
 }
@@ -435,13 +434,12 @@ static void use_connections(struct trial *trial)
     char byte = 0;
     size_t bytes;
     cohort_future *accepted = cohort_tcp_accept(things->listener, &far);
-    CHECK_INT(cohort_await(cohort_tcp_connect("127.0.0.1",
-                                              cohort_tcp_listener_port(things->listener), &near)),
-              COHORT_OK);
-    CHECK_INT(cohort_await(accepted), COHORT_OK);
+    CHECK_OK(cohort_await(
+        cohort_tcp_connect("127.0.0.1", cohort_tcp_listener_port(things->listener), &near)));
+    CHECK_OK(cohort_await(accepted));
     if (trial->kind->wait != await_write) { /* which closes it */
-        CHECK_INT(cohort_await(cohort_tcp_write(things->far, "x", 1)), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_tcp_read(things->near, &byte, 1, &bytes)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_write(things->far, "x", 1)));
+        CHECK_OK(cohort_await(cohort_tcp_read(things->near, &byte, 1, &bytes)));
         CHECK_INT(byte, 'x');
     }
     cohort_tcp_unref(near);
@@ -459,25 +457,25 @@ static void use_comms(const struct kind *kind)
         both[i] =
             cohort_all_reduce(comms[i], &in, &sums[i], 1, COHORT_INT64, COHORT_SUM, generation + 1);
     generation++;
-    CHECK_INT(cohort_await(cohort_when_all(both, 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(both, 2)));
     CHECK_INT(sums[0] + sums[1], 4);
     both[0] = cohort_channel_set(comms[1], 0, TAG, "y", 1);
     both[1] = cohort_channel_get(comms[0], 1, TAG, &got, 1, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(both, 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(both, 2)));
     CHECK_INT(got, 'y');
     if (kind->wait == await_set)
         CHECK_INT(cohort_await(cohort_channel_get(comms[1], 0, TAG, &got, 1, NULL)),
                   COHORT_ERR_CANCELLED);
     both[0] = cohort_channel_get(comms[1], 0, TAG, &got, 1, NULL);
     both[1] = cohort_channel_set(comms[0], 1, TAG, "z", 1);
-    CHECK_INT(cohort_await(cohort_when_all(both, 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(both, 2)));
     CHECK_INT(got, 'z');
 }
 
 static void give_back(struct things *things)
 {
-    CHECK_INT(cohort_await(cohort_channel_set(comms[1], 0, TAG + 1, "i", 1)), COHORT_OK);
-    CHECK_INT(cohort_await(things->get), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_set(comms[1], 0, TAG + 1, "i", 1)));
+    CHECK_OK(cohort_await(things->get));
     cohort_mutex_unref(things->held);
     cohort_condition_unref(things->condition);
     cohort_semaphore_unref(things->semaphore);
@@ -508,15 +506,14 @@ static void try(const struct kind *kind, enum moment moment)
     struct trial trial = {.kind = kind, .moment = moment};
     cohort_future *begun;
     make(&trial.things);
-    CHECK_INT(cohort_promise_create(&trial.begun, &begun), COHORT_OK);
-    CHECK_INT(cohort_scope_create(
-                  &(cohort_scope_options){.limit_nanoseconds = moment == BY_LIMIT ? LIMIT : 0},
-                  &trial.scope),
-              COHORT_OK);
+    CHECK_OK(cohort_promise_create(&trial.begun, &begun));
+    CHECK_OK(cohort_scope_create(
+        &(cohort_scope_options){.limit_nanoseconds = moment == BY_LIMIT ? LIMIT : 0},
+        &trial.scope));
     cohort_status status = cohort_scope_async(trial.scope, begin, &trial);
     CHECK(status == COHORT_OK || (moment == BY_LIMIT && status == COHORT_ERR_CANCELLED));
     if (moment != BY_LIMIT)
-        CHECK_INT(cohort_await(cohort_future_ref(begun)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(begun)));
     if (moment == WHILE) {
         for (int i = 0; i < YIELDS; i++)
             cohort_yield();
@@ -551,7 +548,7 @@ static cohort_status program(void *arg)
     for (uint32_t i = 0; i < 2; i++)
         made[i] = cohort_comm_create(&comms[i], "pair",
                                      &(cohort_comm_options){.num_sites = 2, .this_site = i});
-    CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(made, 2)));
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         for (enum moment moment = BEFORE; moment < NUM_MOMENTS; moment++)
             if (!only || strcmp(only, kinds[i].name) == 0) {
@@ -566,6 +563,6 @@ static cohort_status program(void *arg)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("wait", wait_remotely, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("wait", wait_remotely, NULL));
     return cohort_main(argc, argv, program, argc > 1 ? argv[1] : NULL);
 }

@@ -33,7 +33,7 @@ static void exercise(struct soak *soak, cohort_comm *comm, uint64_t generation)
     enum exercise_kind kind = (enum exercise_kind)draw(soak, EXERCISE_NUM_KINDS);
     exercise_begin(&exercise, comm, kind, (size_t)draw(soak, draw(soak, 8) ? 64 : 4096),
                    generation);
-    CHECK_INT(exercise_end(&exercise), COHORT_OK);
+    CHECK_OK(exercise_end(&exercise));
 }
 
 /* Right calls ------------------------------------------------------------------------------- */
@@ -56,12 +56,11 @@ static void communicators(struct soak *soak)
     static const char name[] = "soak again";
     cohort_comm_options options = {.num_sites = soak->num_sites, .this_site = soak->site};
     cohort_comm *created, *half, *same;
-    CHECK_INT(cohort_await(cohort_comm_create(&created, name, &options)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&created, name, &options)));
     use_up(soak, created);
-    CHECK_INT(cohort_await(cohort_comm_split(&half, soak->comm, (int32_t)(soak->site % 2), 0,
-                                             ++soak->generation)),
-              COHORT_OK);
-    CHECK_INT(cohort_await(cohort_comm_dup(&same, soak->comm, ++soak->generation)), COHORT_OK);
+    CHECK_OK(cohort_await(
+        cohort_comm_split(&half, soak->comm, (int32_t)(soak->site % 2), 0, ++soak->generation)));
+    CHECK_OK(cohort_await(cohort_comm_dup(&same, soak->comm, ++soak->generation)));
     use_up(soak, half);
     use_up(soak, same);
 }
@@ -78,8 +77,8 @@ static void channels(struct soak *soak)
     CHECK(sent);
     memset(sent, (int)soak->site, bytes);
     cohort_future *set = cohort_channel_set(soak->comm, next, tag, sent, bytes);
-    CHECK_INT(cohort_await(cohort_channel_get_object(soak->comm, previous, tag, &got)), COHORT_OK);
-    CHECK_INT(cohort_await(set), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_channel_get_object(soak->comm, previous, tag, &got)));
+    CHECK_OK(cohort_await(set));
     CHECK(got.bytes == bytes && (bytes == 0 || *(unsigned char *)got.data == previous));
     cohort_object_fini(&got);
     free(sent);
@@ -101,7 +100,7 @@ static void remote_calls(struct soak *soak)
     uint32_t locality = (uint32_t)draw(soak, cohort_num_localities());
     cohort_object in = {calloc(1, bytes), bytes}, out;
     CHECK(in.data);
-    CHECK_INT(cohort_await(cohort_async_at(locality, "echo", &in, &out)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async_at(locality, "echo", &in, &out)));
     CHECK(out.bytes == bytes);
     cohort_object_fini(&out);
     free(in.data);
@@ -124,11 +123,10 @@ static void tasks(struct soak *soak)
 {
     cohort_scope *scope;
     (void)soak;
-    CHECK_INT(cohort_await(cohort_parallel_for(0, NUM_INDICES, NULL, count_index, NULL)),
-              COHORT_OK);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_parallel_for(0, NUM_INDICES, NULL, count_index, NULL)));
+    CHECK_OK(cohort_scope_create(NULL, &scope));
     for (int i = 0; i < NUM_SLEEPERS; i++)
-        CHECK_INT(cohort_scope_async(scope, sleep_long, NULL), COHORT_OK);
+        CHECK_OK(cohort_scope_async(scope, sleep_long, NULL));
     cohort_yield();
     cohort_scope_cancel(scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
@@ -152,7 +150,7 @@ static void cancel(struct soak *soak)
     bool cancels = soak->site == draw(soak, soak->num_sites), calls_too = draw(soak, 2);
     uint64_t generation = ++soak->generation;
     if (cancels)
-        CHECK_INT(cohort_comm_cancel(soak->comm, generation), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(soak->comm, generation));
     if (cancels && !calls_too)
         return;
     cohort_status status = cohort_await(cohort_barrier(soak->comm, generation));
@@ -168,16 +166,14 @@ static void deadline(struct soak *soak)
     uint64_t generation = ++soak->generation;
     char byte;
     if (soak->site == absent) {
-        CHECK_INT(cohort_await(cohort_channel_get(soak->comm, (absent + 1) % soak->num_sites,
-                                                  UINT64_MAX, &byte, 1, NULL)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_get(soak->comm, (absent + 1) % soak->num_sites,
+                                                 UINT64_MAX, &byte, 1, NULL)));
         return;
     }
-    CHECK_INT(cohort_comm_next_call(soak->comm, &options), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(soak->comm, &options));
     CHECK_INT(cohort_await(cohort_barrier(soak->comm, generation)), COHORT_ERR_TIMEOUT);
     if (soak->site == (absent + 1) % soak->num_sites)
-        CHECK_INT(cohort_await(cohort_channel_set(soak->comm, absent, UINT64_MAX, NULL, 0)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_channel_set(soak->comm, absent, UINT64_MAX, NULL, 0)));
 }
 
 /* A name with a site too few: nobody waits for longer than this. */
@@ -216,7 +212,7 @@ static bool goes_on(struct soak *soak, uint64_t rounds, int64_t end)
     cohort_future *told =
         soak->site == 0 ? cohort_broadcast_to(soak->comm, &is_over, 1, COHORT_INT64, generation)
                         : cohort_broadcast_from(soak->comm, &is_over, 1, COHORT_INT64, generation);
-    CHECK_INT(cohort_await(told), COHORT_OK);
+    CHECK_OK(cohort_await(told));
     return !is_over;
 }
 
@@ -251,6 +247,6 @@ int main(int argc, char **argv)
 {
     struct member member;
     member_read(&member, argc, argv);
-    CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("echo", echo, NULL));
     return cohort_main(argc, argv, program, &member);
 }

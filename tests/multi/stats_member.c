@@ -32,11 +32,10 @@ static void meet(cohort_comm *comm)
     uint64_t generation = 1;
     double in = 1, out;
     for (int i = 0; i < BARRIERS; i++)
-        CHECK_INT(cohort_await(cohort_barrier(comm, generation++)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_barrier(comm, generation++)));
     for (int i = 0; i < REDUCES; i++)
-        CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM,
-                                                 generation++)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(
+            cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, generation++)));
 }
 
 static void call(uint32_t locality)
@@ -44,8 +43,7 @@ static void call(uint32_t locality)
     static char bytes[BYTES];
     const cohort_object large = {bytes, sizeof(bytes)};
     for (int i = 0; i < CALLS; i++)
-        CHECK_INT(cohort_await(cohort_async_at(locality, "answer", i ? NULL : &large, NULL)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_async_at(locality, "answer", i ? NULL : &large, NULL)));
 }
 
 static cohort_status wait_for_end(void *arg)
@@ -63,16 +61,16 @@ static cohort_status program(void *arg)
     const bool stays = arg;
     cohort_comm *comm = NULL;
     const cohort_comm_options options = {.num_sites = num, .this_site = cohort_locality()};
-    CHECK_INT(cohort_await(cohort_comm_create(&comm, "all", &options)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm, "all", &options)));
     meet(comm);
     for (int i = 0; i < TASKS; i++)
-        CHECK_INT(cohort_await(cohort_async(nothing, NULL)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_async(nothing, NULL)));
     if (num > 1)
         call((cohort_locality() + 1) % num);
     if (stays) {
         printf("%u %d\n", (unsigned)cohort_locality(), (int)getpid());
-        CHECK_INT(cohort_blocking(wait_for_end, NULL), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_barrier(comm, BARRIERS + REDUCES + 1)), COHORT_OK);
+        CHECK_OK(cohort_blocking(wait_for_end, NULL));
+        CHECK_OK(cohort_await(cohort_barrier(comm, BARRIERS + REDUCES + 1)));
     }
     cohort_comm_unref(comm);
     return COHORT_OK;
@@ -80,6 +78,6 @@ static cohort_status program(void *arg)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("answer", answer, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("answer", answer, NULL));
     return cohort_main(argc, argv, program, argc > 1 && strcmp(argv[1], "stay") == 0 ? argv : NULL);
 }

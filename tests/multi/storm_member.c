@@ -141,13 +141,13 @@ static cohort_status program(void *arg)
     struct storm storm = {.member = arg};
     cohort_promise *release;
     pthread_t waiter;
-    CHECK_INT(cohort_promise_create(&release, &storm.release), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&release, &storm.release));
     CHECK(pthread_create(&waiter, NULL, await_release, release) == 0);
     member_say("ready");
     struct sites sites = member_sites(arg, "storm", storm_on, &storm);
     sites.create = create;
     cohort_status status = sites_run(&sites);
-    CHECK_INT(cohort_await(storm.release), COHORT_OK);
+    CHECK_OK(cohort_await(storm.release));
     CHECK(pthread_join(waiter, NULL) == 0);
     return status;
 }

@@ -43,8 +43,7 @@ static void get_from_others(const struct late *late, uint64_t tag)
         char none;
         size_t bytes;
         if (site != STRAGGLER)
-            CHECK_INT(cohort_await(cohort_channel_get(late->control, site, tag, &none, 0, &bytes)),
-                      COHORT_OK);
+            CHECK_OK(cohort_await(cohort_channel_get(late->control, site, tag, &none, 0, &bytes)));
     }
 }
 
@@ -55,7 +54,7 @@ static void be_late(const struct late *late)
     get_from_others(late, late->number + 1);
     uint64_t begin = now(), ns = DELAY_MS * UINT64_C(1000000);
     if (strcmp(late->how, "sleep") == 0)
-        CHECK_INT(cohort_await(cohort_sleep(ns)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_sleep(ns)));
     else
         while (now() < begin + ns)
             ;
@@ -69,7 +68,7 @@ static cohort_comm *join(const char *name, const char *algorithms)
     const cohort_comm_options options = {.num_sites = cohort_num_localities(),
                                          .this_site = cohort_locality(),
                                          .algorithms = algorithms};
-    CHECK_INT(cohort_await(cohort_comm_create(&comm, name, &options)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm, name, &options)));
     return comm;
 }
 
@@ -82,13 +81,13 @@ static bool is_straggler(void)
 static void wait_for_late(const struct late *late, cohort_future *future)
 {
     cohort_future *set = cohort_channel_set(late->control, STRAGGLER, late->number + 1, NULL, 0);
-    CHECK_INT(cohort_await(future), COHORT_OK);
-    CHECK_INT(cohort_await(set), COHORT_OK);
+    CHECK_OK(cohort_await(future));
+    CHECK_OK(cohort_await(set));
 }
 
 static void meet(cohort_comm *comm, uint64_t generation)
 {
-    CHECK_INT(cohort_await(cohort_barrier(comm, generation)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_barrier(comm, generation)));
 }
 
 /* Collectives. Generation 1 was a barrier, so that all begin together; all are called again, as
@@ -116,7 +115,7 @@ static void all_reduce(cohort_comm *comm, const struct late *late)
         if (generation == 3 && !is_straggler())
             wait_for_late(late, future);
         else
-            CHECK_INT(cohort_await(future), COHORT_OK);
+            CHECK_OK(cohort_await(future));
         CHECK(out[0] == cohort_num_localities());
     }
 }
@@ -131,7 +130,7 @@ static void broadcast(cohort_comm *comm, const struct late *late)
                                 ? cohort_broadcast_to(comm, block, 64, COHORT_DOUBLE, 2)
                                 : cohort_broadcast_from(comm, block, 64, COHORT_DOUBLE, 2);
     if (is_straggler())
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
     else
         wait_for_late(late, future);
 }
@@ -157,7 +156,7 @@ static void chain(cohort_comm *comm, const struct late *late)
         if (generation == distance + 1)
             wait_for_late(late, future);
         else
-            CHECK_INT(cohort_await(future), COHORT_OK);
+            CHECK_OK(cohort_await(future));
     }
 }
 
@@ -170,8 +169,7 @@ static void channel(cohort_comm *comm, const struct late *late)
         be_late(late);
         for (uint32_t site = 0; site < cohort_num_localities(); site++)
             if (site != me)
-                CHECK_INT(cohort_await(cohort_channel_set(comm, site, 1, &me, sizeof(me))),
-                          COHORT_OK);
+                CHECK_OK(cohort_await(cohort_channel_set(comm, site, 1, &me, sizeof(me))));
     } else {
         wait_for_late(late, cohort_channel_get(comm, STRAGGLER, 1, &block, sizeof(block), &bytes));
         CHECK_INT(block, STRAGGLER);
@@ -189,13 +187,13 @@ static cohort_status slow_task(void *arg)
 {
     struct own *own = arg;
     if (own->mutex)
-        CHECK_INT(cohort_mutex_lock(own->mutex, UINT64_MAX), COHORT_OK);
+        CHECK_OK(cohort_mutex_lock(own->mutex, UINT64_MAX));
     atomic_store(&own->has_begun, true);
     while (!atomic_load(&own->is_waiting))
         cohort_yield();
     be_late(own->late);
     if (own->mutex)
-        CHECK_INT(cohort_mutex_unlock(own->mutex), COHORT_OK);
+        CHECK_OK(cohort_mutex_unlock(own->mutex));
     return COHORT_OK;
 }
 
@@ -207,10 +205,10 @@ static void wait_for_own(cohort_comm *comm, struct own *own)
             cohort_yield();
         atomic_store(&own->is_waiting, true);
         if (own->mutex) {
-            CHECK_INT(cohort_mutex_lock(own->mutex, UINT64_MAX), COHORT_OK);
-            CHECK_INT(cohort_mutex_unlock(own->mutex), COHORT_OK);
+            CHECK_OK(cohort_mutex_lock(own->mutex, UINT64_MAX));
+            CHECK_OK(cohort_mutex_unlock(own->mutex));
         }
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
         meet(comm, 2);
     } else {
         wait_for_late(own->late, cohort_barrier(comm, 2));
@@ -225,7 +223,7 @@ static void task(cohort_comm *comm, const struct late *late)
 static void mutex(cohort_comm *comm, const struct late *late)
 {
     struct own own = {.late = late};
-    CHECK_INT(cohort_mutex_create(&own.mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&own.mutex));
     wait_for_own(comm, &own);
     cohort_mutex_unref(own.mutex);
 }
@@ -233,7 +231,7 @@ static void mutex(cohort_comm *comm, const struct late *late)
 static void tell_late(const struct late *late, uint64_t tag)
 {
     cohort_future *set = cohort_channel_set(late->control, STRAGGLER, tag, NULL, 0);
-    CHECK_INT(cohort_await(set), COHORT_OK);
+    CHECK_OK(cohort_await(set));
 }
 
 /* The straggler calls when the others have given up, and have said so. */
@@ -247,7 +245,7 @@ static void deadline(cohort_comm *comm, const struct late *late)
         CHECK(cohort_await(cohort_barrier(comm, 2)) != COHORT_OK);
         return;
     }
-    CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, &options));
     cohort_future *future = cohort_barrier(comm, 2);
     tell_late(late, late->number + 1);
     CHECK_INT(cohort_await(future), COHORT_ERR_TIMEOUT);

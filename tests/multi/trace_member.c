@@ -36,13 +36,13 @@ static cohort_comm *join(const char *algorithms)
     const cohort_comm_options options = {.num_sites = cohort_num_localities(),
                                          .this_site = cohort_locality(),
                                          .algorithms = algorithms};
-    CHECK_INT(cohort_await(cohort_comm_create(&comm, "halo", &options)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_comm_create(&comm, "halo", &options)));
     return comm;
 }
 
 NOT_INLINE static void meet(cohort_comm *comm, uint64_t generation)
 {
-    CHECK_INT(cohort_await(cohort_barrier(comm, generation)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_barrier(comm, generation)));
 }
 
 /* How long the straggler took, by its own clock. */
@@ -77,11 +77,10 @@ static cohort_status reduce(void *arg)
     meet(comm, 1);
     if (cohort_locality() == STRAGGLER) {
         uint64_t begin = now();
-        CHECK_INT(cohort_await(cohort_sleep(DELAY_MS * UINT64_C(1000000))), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_sleep(DELAY_MS * UINT64_C(1000000))));
         print_delay(begin);
     }
-    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 2)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 2)));
     cohort_comm_unref(comm);
     return COHORT_OK;
 }
@@ -92,8 +91,7 @@ static cohort_status levels(void *arg)
     (void)arg;
     cohort_comm *comm = join("all_reduce=levels");
     double in = 1, out;
-    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)));
     cohort_comm_unref(comm);
     return COHORT_OK;
 }
@@ -119,9 +117,8 @@ static cohort_status chain(void *arg)
         print_delay(begin);
     }
     for (uint64_t generation = 2; generation < 6; generation++)
-        CHECK_INT(
-            cohort_await(cohort_exchange(comm, out, to, n, in, from, n, COHORT_DOUBLE, generation)),
-            COHORT_OK);
+        CHECK_OK(cohort_await(
+            cohort_exchange(comm, out, to, n, in, from, n, COHORT_DOUBLE, generation)));
     cohort_comm_unref(comm);
     return COHORT_OK;
 }
@@ -139,14 +136,12 @@ static cohort_status channel(void *arg)
         print_delay(begin);
         for (uint32_t site = 0; site < cohort_num_localities(); site++)
             if (site != me)
-                CHECK_INT(cohort_await(cohort_channel_set(comm, site, 1, &me, sizeof(me))),
-                          COHORT_OK);
+                CHECK_OK(cohort_await(cohort_channel_set(comm, site, 1, &me, sizeof(me))));
     } else {
         uint32_t block;
         size_t bytes;
-        CHECK_INT(
-            cohort_await(cohort_channel_get(comm, STRAGGLER, 1, &block, sizeof(block), &bytes)),
-            COHORT_OK);
+        CHECK_OK(
+            cohort_await(cohort_channel_get(comm, STRAGGLER, 1, &block, sizeof(block), &bytes)));
     }
     cohort_comm_unref(comm);
     return COHORT_OK;
@@ -162,7 +157,7 @@ NOT_INLINE static cohort_status slow(void *arg)
 static cohort_status task(void *arg)
 {
     cohort_future *future = cohort_async(slow, arg);
-    CHECK_INT(cohort_await(cohort_sleep(DELAY_MS * UINT64_C(100000))), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_sleep(DELAY_MS * UINT64_C(100000))));
     return cohort_await(future);
 }
 
@@ -212,7 +207,7 @@ static cohort_status nothing(void *arg)
 static cohort_status many(void *arg)
 {
     for (int i = 0; i < 100000; i++)
-        CHECK_INT(cohort_await(cohort_async(nothing, arg)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_async(nothing, arg)));
     return COHORT_OK;
 }
 

@@ -75,7 +75,7 @@ static void begin(struct cluster *cluster, struct one *one, uint64_t seed)
 
 static void end(struct one *one, uint64_t seed)
 {
-    CHECK_INT(cohort_await(one->future), COHORT_OK);
+    CHECK_OK(cohort_await(one->future));
     check_content(&one->out, seed, one->bytes);
     cohort_object_fini(&one->out);
     free(one->data);
@@ -153,9 +153,8 @@ TEST(dropped)
     for (uint32_t i = 0; i < 700; i++)
         cohort_future_unref(cohort__async_at_from(cluster_process(cluster, 0), i % 2, "count",
                                                   &(cohort_object){&i, sizeof(i)}, NULL));
-    CHECK_INT(
-        cohort_await(cohort__async_at_from(cluster_process(cluster, 0), 1, "count", NULL, NULL)),
-        COHORT_OK);
+    CHECK_OK(
+        cohort_await(cohort__async_at_from(cluster_process(cluster, 0), 1, "count", NULL, NULL)));
     while (num_counted < 701)
         cohort_yield();
     cluster_destroy(cluster);
@@ -184,7 +183,7 @@ static int num_late;
 static cohort_status deal_to_others(void *future)
 {
     is_waiting = true;
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     has_gone_on = true;
     return COHORT_OK;
 }
@@ -211,12 +210,12 @@ TEST(own_gives_way)
     for (int i = 0; i < 100; i++) {
         cohort_future *goes_on;
         is_waiting = has_gone_on = false;
-        CHECK_INT(cohort_promise_create(&is_to_go_on, &goes_on), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&is_to_go_on, &goes_on));
         cohort_future *both[] = {
             cohort_async_with(deal_to_others, goes_on, &options),
             cohort_async_with(deal_to_own, cluster_process(cluster, 1), &options),
         };
-        CHECK_INT(cohort_await(cohort_when_all(both, 2)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(both, 2)));
     }
     CHECK(num_late < 50);
     cluster_destroy(cluster);
@@ -245,8 +244,8 @@ static cohort_status wake_other(void *arg)
     const uintptr_t self = (uintptr_t)arg;
     while (atomic_load(&num_called) < NUM_CALLERS && atomic_load(&num_woken) < MOST_WOKEN) {
         atomic_fetch_add(&num_woken, 1);
-        CHECK_INT(cohort_semaphore_release(semaphores[1 - self], 1), COHORT_OK);
-        CHECK_INT(cohort_semaphore_acquire(semaphores[self], COHORT_NO_LIMIT), COHORT_OK);
+        CHECK_OK(cohort_semaphore_release(semaphores[1 - self], 1));
+        CHECK_OK(cohort_semaphore_acquire(semaphores[self], COHORT_NO_LIMIT));
     }
     return cohort_semaphore_release(semaphores[1 - self], 1);
 }
@@ -258,10 +257,10 @@ TEST(own_has_its_turn)
     for (int i = 0; i < NUM_CALLERS; i++)
         all[i] = cohort_async(call_own, cluster_process(cluster, 1));
     for (uintptr_t i = 0; i < 2; i++)
-        CHECK_INT(cohort_semaphore_create(0, &semaphores[i]), COHORT_OK);
+        CHECK_OK(cohort_semaphore_create(0, &semaphores[i]));
     for (uintptr_t i = 0; i < 2; i++)
         all[NUM_CALLERS + i] = cohort_async(wake_other, (void *)i);
-    CHECK_INT(cohort_await(cohort_when_all(all, NUM_CALLERS + 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(all, NUM_CALLERS + 2)));
     CHECK(atomic_load(&num_woken) < MOST_WOKEN);
     for (int i = 0; i < 2; i++)
         cohort_semaphore_unref(semaphores[i]);
@@ -283,10 +282,10 @@ TEST(num_messages)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("invert", invert, "the context"), COHORT_OK);
-    CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("count_called", count_called, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("job", job, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("count", count, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("invert", invert, "the context"));
+    CHECK_OK(cohort_remote_register("echo", echo, NULL));
+    CHECK_OK(cohort_remote_register("count_called", count_called, NULL));
+    CHECK_OK(cohort_remote_register("job", job, NULL));
+    CHECK_OK(cohort_remote_register("count", count, NULL));
     return cluster_test(argc, argv, 1);
 }

@@ -60,7 +60,7 @@ static void create(uint64_t seed, uint32_t num_localities)
     fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
     cluster = cluster_create(seed, num_localities, 0);
     atomic_store(&num_run, 0);
-    CHECK_INT(cohort_promise_create(&gate_promise, &gate), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&gate_promise, &gate));
 }
 
 static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
@@ -115,8 +115,8 @@ TEST(callee)
     check_died(call(0, 1, "not registered", NULL, &outs[0]), &outs[0]);
     CHECK(!cohort_future_ready(other));
     open_gate();
-    CHECK_INT(cohort_await(other), COHORT_OK);
-    CHECK_INT(cohort_await(call(0, 2, "echo", NULL, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(other));
+    CHECK_OK(cohort_await(call(0, 2, "echo", NULL, NULL)));
     end(3, 1);
 }
 
@@ -232,7 +232,7 @@ bool __wrap_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
         struct cohort__packer packer = {0};
         cohort__error_set(&error, COHORT_ERR_PROTOCOL, "they are not there any more");
         cohort__remote_error_pack(&packer, &error);
-        CHECK_INT(packer.status, COHORT_OK);
+        CHECK_OK(packer.status);
         struct cohort__arrival arrival = {.process = tasks->process,
                                           .envelope = {.kind = COHORT__KIND_ERROR,
                                                        .source_locality = peer->rank,
@@ -269,7 +269,7 @@ TEST(withdrawn)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("wait_at_gate", wait_at_gate, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("echo", echo, NULL));
+    CHECK_OK(cohort_remote_register("wait_at_gate", wait_at_gate, NULL));
     return cluster_test(argc, argv, 1);
 }

@@ -43,9 +43,9 @@ static void check_square(uint32_t locality)
     msgpack_object number = {.type = MSGPACK_OBJECT_POSITIVE_INTEGER, .via.u64 = 1234567};
     cohort_object in, out;
     msgpack_unpacked value = {0};
-    CHECK_INT(cohort_object_pack(&number, &in), COHORT_OK);
-    CHECK_INT(cohort_await(call(locality, "square", &in, &out)), COHORT_OK);
-    CHECK_INT(cohort_object_unpack(&out, &value), COHORT_OK);
+    CHECK_OK(cohort_object_pack(&number, &in));
+    CHECK_OK(cohort_await(call(locality, "square", &in, &out)));
+    CHECK_OK(cohort_object_unpack(&out, &value));
     CHECK(value.data.via.u64 == UINT64_C(1234567) * 1234567);
     msgpack_unpacked_destroy(&value);
     cohort_object_fini(&in);
@@ -201,8 +201,8 @@ TEST(state)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("square", square, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("fail", fail, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("lie", lie, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("square", square, NULL));
+    CHECK_OK(cohort_remote_register("fail", fail, NULL));
+    CHECK_OK(cohort_remote_register("lie", lie, NULL));
     return cluster_test(argc, argv, 1);
 }

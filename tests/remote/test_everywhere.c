@@ -82,7 +82,7 @@ TEST(sizes)
             cohort_future *future = cohort__async_everywhere_from(
                 cluster_process(cluster, root), "number", &(cohort_object){in, 3}, outs);
             memset(in, 'x', sizeof(in)); /* it is copied */
-            CHECK_INT(cohort_await(future), COHORT_OK);
+            CHECK_OK(cohort_await(future));
             CHECK_INT(atomic_load(&num_run), num);
             check_numbers(outs, num);
             cohort_objects_fini(outs, num);
@@ -111,15 +111,13 @@ TEST(long_in)
     for (size_t i = 0; i < BYTES; i++)
         data[i] = (unsigned char)(i * 7 + (i >> 8));
     cluster = cluster_create(5, NUM, 4096);
-    CHECK_INT(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, 3), "where",
-                                                         &(cohort_object){data, BYTES}, outs)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, 3), "where",
+                                                        &(cohort_object){data, BYTES}, outs)));
     for (uint32_t i = 0; i < NUM; i++)
         CHECK(outs[i].bytes == BYTES && memcmp(outs[i].data, data, BYTES) == 0);
     cohort_objects_fini(outs, NUM);
-    CHECK_INT(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, 3), "where",
-                                                         &(cohort_object){data, BYTES}, NULL)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, 3), "where",
+                                                        &(cohort_object){data, BYTES}, NULL)));
     cluster_destroy(cluster);
     free(data);
 }
@@ -188,7 +186,7 @@ TEST(many)
         futures[i] = cohort__async_everywhere_from(cluster_process(cluster, i % NUM), "where",
                                                    &(cohort_object){&i, sizeof(i)}, outs[i]);
     for (uint32_t i = 0; i < CALLS; i++) {
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i]));
         for (uint32_t j = 0; j < NUM; j++)
             CHECK(outs[i][j].bytes == sizeof(i) && memcmp(outs[i][j].data, &i, sizeof(i)) == 0);
         cohort_objects_fini(outs[i], NUM);
@@ -198,8 +196,8 @@ TEST(many)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("number", number, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("where", where, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("fail_from", fail_from, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("number", number, NULL));
+    CHECK_OK(cohort_remote_register("where", where, NULL));
+    CHECK_OK(cohort_remote_register("fail_from", fail_from, NULL));
     return cluster_test(argc, argv, 1);
 }

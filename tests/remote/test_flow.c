@@ -67,7 +67,7 @@ static void run_many(uint32_t num_callers, uint32_t num_calls, size_t bytes)
     for (uint32_t i = 0; i < num_calls; i++)
         futures[i] = call(1 + i % num_callers, 0, "slow", &(cohort_object){data, bytes});
     for (uint32_t i = 0; i < num_calls; i++)
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i]));
     free(futures);
     CHECK_INT(atomic_load(&num_run), num_calls);
     cluster_num_sent(cluster); /* what is served may be over a moment later */
@@ -107,7 +107,7 @@ static void crowd_gate(uint32_t num, uint32_t num_begun, size_t bytes)
 {
     cluster = cluster_create(7, 2, 0);
     atomic_store(&num_run, 0);
-    CHECK_INT(cohort_promise_create(&gate_promise, &gate), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&gate_promise, &gate));
     for (uint32_t i = 0; i < num; i++)
         at_gate[i] = call(0, 1, "wait_at_gate", &(cohort_object){large, bytes});
     while (atomic_load(&num_run) < num_begun)
@@ -118,7 +118,7 @@ static void open_gate(uint32_t num)
 {
     cohort_promise_fulfil(gate_promise, NULL);
     for (uint32_t i = 0; i < num; i++)
-        CHECK_INT(cohort_await(at_gate[i]), COHORT_OK);
+        CHECK_OK(cohort_await(at_gate[i]));
     cohort_future_unref(gate);
     cluster_num_sent(cluster);
     check_bounds(1, 1);
@@ -129,7 +129,7 @@ static void open_gate(uint32_t num)
 TEST(gate)
 {
     crowd_gate(NUM_AT_GATE, NUM_AT_GATE, 8);
-    CHECK_INT(cohort_await(call(0, 1, "slow", NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(call(0, 1, "slow", NULL)));
     CHECK_INT(tasks_of(1)->served.num_more, 0);
     open_gate(NUM_AT_GATE);
 }
@@ -176,7 +176,7 @@ static void run_chains(uint32_t num, uint32_t depth)
         futures[i] = call(0, 1, "chain", &(cohort_object){first, sizeof(first)});
     }
     for (uint32_t i = 0; i < num; i++)
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i]));
     CHECK_INT(atomic_load(&num_run), num * depth);
     free(futures);
     cluster_num_sent(cluster);
@@ -208,7 +208,7 @@ TEST(bytes)
     for (uint32_t i = 0; i < NUM; i++)
         futures[i] = call(0, 1, "slow", &(cohort_object){large, LARGE_BYTES});
     for (uint32_t i = 0; i < NUM; i++)
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i]));
     cluster_num_sent(cluster);
     struct cohort__remote_served *all = &tasks_of(1)->served;
     pthread_mutex_lock(&all->lock);
@@ -220,8 +220,8 @@ TEST(bytes)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("slow", slow, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("wait_at_gate", wait_at_gate, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("chain", chain, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("slow", slow, NULL));
+    CHECK_OK(cohort_remote_register("wait_at_gate", wait_at_gate, NULL));
+    CHECK_OK(cohort_remote_register("chain", chain, NULL));
     return cluster_test(argc, argv, 1);
 }

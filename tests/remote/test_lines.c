@@ -53,16 +53,16 @@ static void read_ledger(void)
     int memory;
     found.num = 0;
     found.called = 0;
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_PENDING, add_line, NULL), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(cohort__ledger_view_init(&view, memory, slot));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_PENDING, add_line, NULL));
     close(memory);
 }
 
 static cohort_latch *new_latch(void)
 {
     cohort_latch *latch;
-    CHECK_INT(cohort_latch_create(1, &latch), COHORT_OK);
+    CHECK_OK(cohort_latch_create(1, &latch));
     return latch;
 }
 
@@ -105,11 +105,11 @@ TEST(lines)
                                          &(cohort_object){&numbers[i], sizeof(numbers[i])}, NULL);
     }
     while (atomic_load(&num_begun) < MANY || num_working() < MANY)
-        CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_sleep(1000000)));
     CHECK_INT(found.num, MANY);
-    CHECK_INT(cohort_latch_count_down(let_go, 1), COHORT_OK);
+    CHECK_OK(cohort_latch_count_down(let_go, 1));
     for (uint32_t i = 0; i < MANY; i++)
-        CHECK_INT(cohort_await(calls[i]), COHORT_OK);
+        CHECK_OK(cohort_await(calls[i]));
     cluster_destroy(cluster);
     cohort_latch_unref(let_go);
 }
@@ -134,9 +134,9 @@ TEST(at_once)
             CHECK_INT((long long)found.called, (long long)first);
         }
     }
-    CHECK_INT(cohort_latch_count_down(let_go, 1), COHORT_OK);
+    CHECK_OK(cohort_latch_count_down(let_go, 1));
     for (uint32_t i = 0; i < 2 * CALLS; i++)
-        CHECK_INT(cohort_await(calls[i]), COHORT_OK);
+        CHECK_OK(cohort_await(calls[i]));
     read_ledger();
     CHECK_INT((long long)found.called, 0);
     cohort_latch_unref(let_go);
@@ -145,15 +145,15 @@ TEST(at_once)
                                      &(cohort_object){numbers, sizeof(numbers[0])}, NULL);
     read_ledger();
     CHECK_INT((long long)found.called, 1LL << (2 * CALLS + 1));
-    CHECK_INT(cohort_latch_count_down(let_go, 1), COHORT_OK);
-    CHECK_INT(cohort_await(calls[0]), COHORT_OK);
+    CHECK_OK(cohort_latch_count_down(let_go, 1));
+    CHECK_OK(cohort_await(calls[0]));
     cluster_destroy(cluster);
     cohort_latch_unref(let_go);
 }
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("wait", wait, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("wait", wait, NULL));
     int result = cluster_test(argc, argv, 1);
     read_ledger(); /* the clusters are gone */
     CHECK_INT(found.num, 0);

@@ -22,8 +22,7 @@ static struct cluster *cluster;
 static cohort_memory_handle share(uint32_t owner, const void *memory, size_t bytes)
 {
     cohort_memory_handle handle;
-    CHECK_INT(cohort__memory_share_for(cluster_process(cluster, owner), &handle, memory, bytes),
-              COHORT_OK);
+    CHECK_OK(cohort__memory_share_for(cluster_process(cluster, owner), &handle, memory, bytes));
     CHECK_INT(handle.locality, owner);
     CHECK_INT((long long)handle.bytes, (long long)bytes);
     return handle;
@@ -69,12 +68,12 @@ static void check_size(const cohort_memory_handle *handle, unsigned char *owned,
         for (size_t offset = 8; offset < 10; offset++) {
             memset(owned, 0xee, bytes + 32);
             fill(mine, bytes, from + offset);
-            CHECK_INT(cohort_await(put(from, handle, offset, mine, bytes)), COHORT_OK);
+            CHECK_OK(cohort_await(put(from, handle, offset, mine, bytes)));
             CHECK(memcmp(owned + offset, mine, bytes) == 0);
             CHECK(owned[offset - 1] == 0xee && owned[offset + bytes] == 0xee);
             fill(owned, bytes + 32, from * 7 + offset);
             mine[bytes] = 0x77;
-            CHECK_INT(cohort_await(get(from, handle, offset, mine, bytes)), COHORT_OK);
+            CHECK_OK(cohort_await(get(from, handle, offset, mine, bytes)));
             CHECK(memcmp(owned + offset, mine, bytes) == 0);
             CHECK(mine[bytes] == 0x77);
         }
@@ -110,11 +109,11 @@ TEST(on_the_spot)
                                     : kind == 1 ? put(from, &handle, 3, mine, 64 * KIB)
                                                 : add(from, &handle, 8, 1, NULL);
             CHECK(!is_here || cohort_future_ready(future));
-            CHECK_INT(cohort_await(future), COHORT_OK);
+            CHECK_OK(cohort_await(future));
         }
     cohort_future *future = get(0, &handle, 0, mine, 64 * KIB + 1);
     CHECK(cluster_num_workers() > 1 || !cohort_future_ready(future));
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     CHECK((cluster_num_sent(cluster) == sent) == cluster_is_shared());
     cluster_memory_free(cluster, 1, owned);
     cluster_destroy(cluster);
@@ -160,8 +159,8 @@ TEST(wrong)
         expect(add(from, &handle, 93, 1, &before), COHORT_ERR_BAD_PARAMETER, "8 bytes at 93");
         expect(add(from, &handle, 0, 1, &before), COHORT_ERR_BAD_PARAMETER, "no multiple of 8");
         expect(get(from, &handle, 0, NULL, 1), COHORT_ERR_BAD_PARAMETER, "NULL");
-        CHECK_INT(cohort_await(get(from, &handle, 100, NULL, 0)), COHORT_OK);
-        CHECK_INT(cohort_await(add(from, &handle, 4, 1, NULL)), COHORT_OK);
+        CHECK_OK(cohort_await(get(from, &handle, 100, NULL, 0)));
+        CHECK_OK(cohort_await(add(from, &handle, 4, 1, NULL)));
     }
     CHECK_INT((long long)before, 77);
     CHECK_INT(owned[8], 2);
@@ -177,7 +176,7 @@ TEST(given_back)
     cluster = cluster_create(4, NUM, 0);
     unsigned char *owned = cluster_memory_alloc(cluster, 1, MIB);
     cohort_memory_handle handle = share(1, owned, MIB);
-    CHECK_INT(cohort_await(put(0, &handle, 0, mine, 8)), COHORT_OK);
+    CHECK_OK(cohort_await(put(0, &handle, 0, mine, 8)));
     cluster_memory_free(cluster, 1, owned);
     for (int round = 0; round < 2; round++) {
         for (uint32_t from = 0; from < NUM; from++) {
@@ -189,7 +188,7 @@ TEST(given_back)
         owned = round ? owned : cluster_memory_alloc(cluster, 1, MIB);
         owned[0] = 0;
         cohort_memory_handle next = share(1, owned, MIB);
-        CHECK_INT(cohort_await(get(0, &next, 0, mine, 8)), COHORT_OK);
+        CHECK_OK(cohort_await(get(0, &next, 0, mine, 8)));
     }
     CHECK_TEXT((const char *)mine, ""); /* of the new block */
     cluster_memory_free(cluster, 1, owned);
@@ -211,12 +210,12 @@ TEST(gone)
     unsigned char *owned = cluster_memory_alloc(cluster, 1, MIB);
     memset(owned, 7, MIB);
     cohort_memory_handle handle = share(1, owned, MIB);
-    CHECK_INT(cohort_await(get(0, &handle, 0, mine, 8)), COHORT_OK);
+    CHECK_OK(cohort_await(get(0, &handle, 0, mine, 8)));
     CHECK(cohort__boards_slot_of(cluster_process(cluster, 0), 1, &slot));
     cohort__boards_peer_died(cluster_process(cluster, 2), 1);
     CHECK(cohort__boards_is_gone(cluster_process(cluster, 0), slot));
-    CHECK_INT(cohort_await(put(0, &handle, 0, "another", 8)), COHORT_OK);
-    CHECK_INT(cohort_await(get(0, &handle, 0, mine, 8)), COHORT_OK);
+    CHECK_OK(cohort_await(put(0, &handle, 0, "another", 8)));
+    CHECK_OK(cohort_await(get(0, &handle, 0, mine, 8)));
     CHECK_TEXT((const char *)mine, "another");
     cluster_memory_free(cluster, 1, owned);
     cluster_abandon(cluster);
@@ -234,7 +233,7 @@ TEST(adds)
     cohort_memory_handle handle = share(2, owned, WORD);
     for (uint32_t i = 0; i < NUM * EACH; i++)
         futures[i] = add(i % NUM, &handle, 0, 3, &before[i]);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM * EACH)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM * EACH)));
     for (uint32_t i = 0; i < NUM * EACH; i++) {
         const uint64_t nth = (before[i] + 3) / 3;
         CHECK(nth < NUM * EACH && (before[i] + 3) % 3 == 0 && !is_seen[nth]);
@@ -267,17 +266,17 @@ static void check_step(struct cohort__random *random, const struct lane *lane, u
     uint64_t value = cohort__random_next(random), before = 0, word;
     switch (cohort__random_below(random, 3)) {
     case 0:
-        CHECK_INT(cohort_await(get(from, handle, base + offset, mine, bytes)), COHORT_OK);
+        CHECK_OK(cohort_await(get(from, handle, base + offset, mine, bytes)));
         CHECK(memcmp(mine, oracle + offset, bytes) == 0);
         break;
     case 1:
         fill(mine, bytes, value);
         memcpy(oracle + offset, mine, bytes);
-        CHECK_INT(cohort_await(put(from, handle, base + offset, mine, bytes)), COHORT_OK);
+        CHECK_OK(cohort_await(put(from, handle, base + offset, mine, bytes)));
         break;
     default:
         memcpy(&word, oracle + at, WORD);
-        CHECK_INT(cohort_await(add(from, handle, base + at, value, &before)), COHORT_OK);
+        CHECK_OK(cohort_await(add(from, handle, base + at, value, &before)));
         CHECK(before == word);
         word += value;
         memcpy(oracle + at, &word, WORD);
@@ -299,9 +298,8 @@ static cohort_status run_lane(void *arg)
         check_step(&random, lane, owner, oracles[owner], mine);
     }
     for (uint32_t owner = 0; owner < NUM; owner++) {
-        CHECK_INT(cohort_await(get((owner + 1) % NUM, &lane->handles[owner],
-                                   lane->number * (size_t)LANE, mine, LANE)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(get((owner + 1) % NUM, &lane->handles[owner],
+                                  lane->number * (size_t)LANE, mine, LANE)));
         CHECK(memcmp(mine, oracles[owner], LANE) == 0);
         free(oracles[owner]);
     }
@@ -327,7 +325,7 @@ TEST(random)
             lanes[i] = (struct lane){seed * LANES + i, i, handles};
             futures[i] = cohort_async(run_lane, &lanes[i]);
         }
-        CHECK_INT(cohort_await(cohort_when_all(futures, LANES)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(futures, LANES)));
         for (uint32_t i = 0; i < NUM; i++)
             cluster_memory_free(cluster, i, owned[i]);
         cluster_destroy(cluster);
@@ -368,8 +366,8 @@ TEST(scope)
     memset(owned, 0, 21 * MIB);
     scoped.handle = share(1, owned, 21 * MIB);
     for (; scoped.num_yields < 200; scoped.num_yields = scoped.num_yields * 3 + 1) {
-        CHECK_INT(cohort_scope_create(NULL, &scoped.scope), COHORT_OK);
-        CHECK_INT(cohort_scope_async(scoped.scope, put_in_scope, &scoped), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scoped.scope));
+        CHECK_OK(cohort_scope_async(scoped.scope, put_in_scope, &scoped));
         CHECK_INT(cohort_scope_await(scoped.scope), COHORT_ERR_CANCELLED);
         memset(scoped.mine, 0, 20 * MIB); /* nobody reads it any more */
         CHECK(owned[20 * MIB] == 0);
@@ -386,7 +384,7 @@ TEST(death)
     cluster = cluster_create(7, NUM, 0);
     unsigned char *owned = cluster_memory_alloc(cluster, 1, 3 * MIB);
     cohort_memory_handle handle = share(1, owned, 3 * MIB);
-    CHECK_INT(cohort_await(get(0, &handle, 0, mine, 8)), COHORT_OK);
+    CHECK_OK(cohort_await(get(0, &handle, 0, mine, 8)));
     cohort_future *future = put(2, &handle, 0, large, 3 * MIB);
     cluster_tell_death(cluster, 0, 1, 1, "has gone");
     cluster_tell_death(cluster, 2, 1, 1, "has gone");

@@ -107,7 +107,7 @@ TEST(keep)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("give", give, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("give", give, NULL));
+    CHECK_OK(cohort_remote_register("echo", echo, NULL));
     return cluster_test(argc, argv, 1);
 }

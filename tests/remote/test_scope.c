@@ -164,9 +164,9 @@ TEST(trees)
         struct order root = {.seed = seed, .rank = seed % NUM_LOCALITIES, .depth = 6};
         cohort_scope *scope;
         reset(seed);
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-        CHECK_INT(call_in(scope, 0, &root), COHORT_OK);
-        CHECK_INT(await_all(scope), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
+        CHECK_OK(call_in(scope, 0, &root));
+        CHECK_OK(await_all(scope));
         CHECK_INT(atomic_load(&num_run), size_of(&root));
         cluster_destroy(cluster);
     }
@@ -181,8 +181,8 @@ TEST(errors)
         cohort_scope *scope;
         int size = size_of(&root);
         reset(seed);
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-        CHECK_INT(call_in(scope, 0, &root), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
+        CHECK_OK(call_in(scope, 0, &root));
         cohort_status status = await_all(scope);
         /* The error of a future that was dropped is nobody's. */
         CHECK(status == COHORT_ERR_MISMATCH || status == COHORT_OK);
@@ -201,8 +201,8 @@ TEST(cancelled)
             .seed = seed, .rank = seed % NUM_LOCALITIES, .depth = 5, .waits = true};
         cohort_scope *scope;
         reset(seed);
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-        CHECK_INT(call_in(scope, 0, &root), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
+        CHECK_OK(call_in(scope, 0, &root));
         for (uint64_t i = 0; i < seed * 7 % 50; i++)
             cohort_yield();
         cohort_scope_cancel(scope);
@@ -220,9 +220,9 @@ TEST_WITH_SEED_1(many)
     enum { NUM = 4000 };
     struct order order = {.seed = 1, .rank = 1, .waits = true};
     cohort_scope *scope;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
     for (int i = 0; i < NUM; i++)
-        CHECK_INT(call_in(scope, 0, &order), COHORT_OK);
+        CHECK_OK(call_in(scope, 0, &order));
     while (atomic_load(&num_running) < 8)
         cohort_yield();
     cohort_scope_cancel(scope);
@@ -241,11 +241,10 @@ TEST(large)
         cohort_object in = {order, BYTES};
         cohort_scope *scope;
         reset(seed);
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
         for (int i = 0; i < NUM; i++)
-            CHECK_INT(
-                cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "grow", &in),
-                COHORT_OK);
+            CHECK_OK(
+                cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "grow", &in));
         for (uint64_t i = 0; i < seed; i++)
             cohort_yield();
         cohort_scope_cancel(scope);
@@ -274,9 +273,9 @@ TEST_WITH_SEED_1(chain)
     cohort_scope *scope;
     for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++)
         memcpy(links[rank], &(struct order){.seed = 5, .rank = rank}, sizeof(struct order));
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(call_link(scope, 0, 1), COHORT_OK);
-    CHECK_INT(await_all(scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(call_link(scope, 0, 1));
+    CHECK_OK(await_all(scope));
     CHECK_INT(atomic_load(&num_run), CHAIN_LENGTH);
     for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++) {
         struct cohort__remote_served *served =
@@ -315,9 +314,8 @@ static cohort_status start_slow(const cohort_object *in, cohort_object *ret_out,
 static cohort_status call_slow(void *arg)
 {
     cohort_object out;
-    CHECK_INT(cohort_await(
-                  cohort__async_at_from(cluster_process(cluster, 0), 1, "start_slow", NULL, &out)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(
+        cohort__async_at_from(cluster_process(cluster, 0), 1, "start_slow", NULL, &out)));
     CHECK_INT(atomic_load(&num_running), 0);
     return COHORT_OK;
 }
@@ -326,9 +324,9 @@ TEST_WITH_SEED_1(results)
 {
     cohort_scope *scope;
     CHECK(!cohort_scope_current());
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, call_slow, NULL), COHORT_OK);
-    CHECK_INT(await_all(scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, call_slow, NULL));
+    CHECK_OK(await_all(scope));
 }
 
 TEST_WITH_SEED_1(wrong)
@@ -337,7 +335,7 @@ TEST_WITH_SEED_1(wrong)
     struct cohort__process *process;
     cohort_scope *scope;
     process = cluster_process(cluster, 0);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
     CHECK_INT(call_in(NULL, 0, &order), COHORT_ERR_BAD_PARAMETER);
     CHECK_FAILS(call_in(scope, 0, &order), COHORT_ERR_BAD_PARAMETER,
                 "cohort_scope_async_at: remote task \"grow\" at locality "
@@ -347,9 +345,9 @@ TEST_WITH_SEED_1(wrong)
               COHORT_ERR_BAD_PARAMETER);
     CHECK_FAILS(cohort__scope_async_at_from(process, scope, 0, "nobody", NULL),
                 COHORT_ERR_BAD_PARAMETER, "no function of that name");
-    CHECK_INT(await_all(scope), COHORT_OK);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort__scope_async_at_from(process, scope, 2, "nobody", NULL), COHORT_OK);
+    CHECK_OK(await_all(scope));
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort__scope_async_at_from(process, scope, 2, "nobody", NULL));
     CHECK_FAILS(await_all(scope), COHORT_ERR_BAD_PARAMETER,
                 "remote task \"nobody\" at locality 2: no function");
 }
@@ -361,10 +359,9 @@ TEST(death)
         struct order order = {.seed = seed, .rank = 1, .waits = true};
         cohort_scope *scope;
         reset(seed);
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
         cohort_object in = in_of(&order);
-        CHECK_INT(cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "relay", &in),
-                  COHORT_OK);
+        CHECK_OK(cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "relay", &in));
         while (atomic_load(&num_at[2]) < 2)
             cohort_yield();
         cluster_kill(cluster, 1);
@@ -394,9 +391,9 @@ static cohort_status relay(const cohort_object *in, cohort_object *ret_out, void
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("grow", grow, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("chain", chain, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("start_slow", start_slow, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("relay", relay, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("grow", grow, NULL));
+    CHECK_OK(cohort_remote_register("chain", chain, NULL));
+    CHECK_OK(cohort_remote_register("start_slow", start_slow, NULL));
+    CHECK_OK(cohort_remote_register("relay", relay, NULL));
     return cluster_test(argc, argv, 1);
 }

@@ -186,7 +186,7 @@ static void run(struct storm storm)
         sites[i] = (struct site){&storm, i / NUM_SITES, i % NUM_SITES};
         done[i] = cohort_async(run_site, &sites[i]);
     }
-    CHECK_INT(cohort_await(cohort_when_all(done, NUM_NAMES * NUM_SITES)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(done, NUM_NAMES * NUM_SITES)));
     cluster_destroy(storm.cluster);
 }
 

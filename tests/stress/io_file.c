@@ -104,7 +104,7 @@ static void use_once(struct user *user)
         if (is_success(cohort_await(cohort_file_open(path, O_RDONLY, 0, &other))))
             cohort_file_unref(other);
     } else if (cohort__random_below(&user->random, 3) == 0) {
-        CHECK_INT(cohort_await(cohort_file_close(user->file)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_file_close(user->file)));
     }
 }
 
@@ -131,8 +131,7 @@ static cohort_status use_in_scope(void *arg)
     uint64_t how = cohort__random_below(&user->random, 3);
     uint64_t limit = how == 0 ? 1 + cohort__random_below(&user->random, 1000000) : 0;
     uint64_t num_yields = cohort__random_below(&user->random, 200);
-    CHECK_INT(cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &scope),
-              COHORT_OK);
+    CHECK_OK(cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &scope));
     cohort_status status = cohort_scope_async(scope, use, user);
     CHECK(status == COHORT_OK || (limit > 0 && status == COHORT_ERR_CANCELLED));
     for (uint64_t i = 0; how == 1 && i < num_yields; i++)
@@ -173,7 +172,7 @@ static void run_round(struct user *users)
     cohort_future *futures[NUM_TASKS];
     pthread_t threads[NUM_THREADS];
     cohort_file *file;
-    CHECK_INT(cohort_await(cohort_file_open(path, O_RDWR, 0, &file)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_open(path, O_RDWR, 0, &file)));
     for (int i = 0; i < NUM_USERS; i++)
         users[i].file = cohort_file_ref(file);
     cohort_file_unref(file);
@@ -181,8 +180,8 @@ static void run_round(struct user *users)
         CHECK_INT(pthread_create(&threads[i], NULL, use_in_thread, &users[NUM_TASKS + i]), 0);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(use_in_scope, &users[i]);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
-    CHECK_INT(cohort_blocking(join_all, threads), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
+    CHECK_OK(cohort_blocking(join_all, threads));
     check_file(users);
 }
 

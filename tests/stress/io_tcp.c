@@ -47,7 +47,7 @@ static cohort_status serve(void *arg)
     cohort_tcp *tcp;
     cohort_status status;
     while (!(status = cohort_await(cohort_tcp_accept(listener, &tcp))))
-        CHECK_INT(cohort_scope_async(scope, echo, tcp), COHORT_OK);
+        CHECK_OK(cohort_scope_async(scope, echo, tcp));
     return status == COHORT_ERR_GONE ? COHORT_OK : status;
 }
 
@@ -114,9 +114,8 @@ static cohort_status client(void *seed)
         uint64_t limit = 1 + cohort__random_below(&exchange->random, 2000000);
         exchange->bytes = 1 + cohort__random_below(&exchange->random, MOST_BYTES);
         exchange->got = 0;
-        CHECK_INT(cohort_scope_create(
-                      &(cohort_scope_options){.limit_nanoseconds = is_limited ? limit : 0}, &scope),
-                  COHORT_OK);
+        CHECK_OK(cohort_scope_create(
+            &(cohort_scope_options){.limit_nanoseconds = is_limited ? limit : 0}, &scope));
         cohort_status status = cohort_scope_async(scope, run_exchange, exchange);
         CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED);
         status = cohort_scope_await(scope);
@@ -130,14 +129,14 @@ static cohort_status mix(void *arg)
 {
     cohort_future *futures[NUM_CLIENTS];
     cohort_scope *scope;
-    CHECK_INT(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)), COHORT_OK);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, serve, scope), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)));
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, serve, scope));
     for (uintptr_t i = 0; i < NUM_CLIENTS; i++)
         futures[i] = cohort_async(client, (void *)(SEED + i));
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_CLIENTS)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
-    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_CLIENTS)));
+    CHECK_OK(cohort_await(cohort_tcp_listener_close(listener)));
+    CHECK_OK(cohort_scope_await(scope));
     cohort_tcp_listener_unref(listener);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }

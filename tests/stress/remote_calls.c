@@ -46,7 +46,7 @@ static cohort_status do_work(const cohort_object *in, cohort_object *ret_out)
     for (uint64_t i = cohort__random_below(&random, 3); i > 0; i--)
         cohort_yield();
     if (order.depth > 0 && cohort__random_below(&random, 2))
-        CHECK_INT(random_call(&random, order.locality, order.depth - 1), COHORT_OK);
+        CHECK_OK(random_call(&random, order.locality, order.depth - 1));
     if (order.fails)
         return cohort_fail(COHORT_ERR_FAILED, "seed %" PRIu64, order.seed);
     if (cohort__random_below(&random, 2)) {
@@ -79,9 +79,8 @@ static void call_all(uint32_t from)
 {
     cohort_object outs[NUM_LOCALITIES];
     atomic_fetch_add(&num_called, NUM_LOCALITIES);
-    CHECK_INT(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, from), "count",
-                                                         &(cohort_object){&from, 4}, outs)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort__async_everywhere_from(cluster_process(cluster, from), "count",
+                                                        &(cohort_object){&from, 4}, outs)));
     for (uint32_t i = 0; i < NUM_LOCALITIES; i++)
         CHECK(outs[i].bytes == 4 && memcmp(outs[i].data, &from, 4) == 0);
     cohort_objects_fini(outs, NUM_LOCALITIES);
@@ -97,7 +96,7 @@ static void check_result(cohort_future *future, cohort_object *out, const cohort
         CHECK_FAILS(cohort_await(future), COHORT_ERR_FAILED, want);
         CHECK(!out->data);
     } else {
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
         CHECK(out->bytes == in->bytes && memcmp(out->data, in->data, in->bytes) == 0);
         cohort_object_fini(out);
     }
@@ -145,7 +144,7 @@ static cohort_status run_caller(void *arg)
     struct cohort__random random;
     cohort__random_init(&random, caller->seed);
     for (int i = 0; i < 30; i++)
-        CHECK_INT(random_call(&random, caller->locality, MAX_DEPTH), COHORT_OK);
+        CHECK_OK(random_call(&random, caller->locality, MAX_DEPTH));
     return COHORT_OK;
 }
 
@@ -161,7 +160,7 @@ static void run(uint64_t seed)
         callers[i] = (struct caller){seed * NUM_TASKS + i, i % NUM_LOCALITIES};
         futures[i] = cohort_async(run_caller, &callers[i]);
     }
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     while (atomic_load(&num_run) < atomic_load(&num_called)) /* those that were dropped */
         cohort_yield();
     cluster_num_sent(cluster);
@@ -177,7 +176,7 @@ TEST(calls)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("work", work, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("count", count, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("work", work, NULL));
+    CHECK_OK(cohort_remote_register("count", count, NULL));
     return cluster_test(argc, argv, NUM_WORKERS);
 }

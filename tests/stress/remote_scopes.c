@@ -192,8 +192,7 @@ static void run_scope(uint32_t index, struct cohort__random *random)
     atomic_store(&owner->has_failed, false);
     atomic_store(&owner->num_started, 0);
     atomic_store(&owner->num_run, 0);
-    CHECK_INT(cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &scope),
-              COHORT_OK);
+    CHECK_OK(cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &scope));
     for (int i = 0; i < NUM_ROOTS; i++) {
         roots[i] = order_create(random, index, MAX_DEPTH);
         start_in_scope(owner, scope, rank, &roots[i]);
@@ -228,7 +227,7 @@ static void run(uint64_t seed)
         owners[i].seed = seed * NUM_OWNERS + i;
         futures[i] = cohort_async(run_owner, &owners[i]);
     }
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_OWNERS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_OWNERS)));
     cluster_destroy(cluster);
 }
 
@@ -240,6 +239,6 @@ TEST(scopes)
 
 int main(int argc, char **argv)
 {
-    CHECK_INT(cohort_remote_register("grow", grow, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("grow", grow, NULL));
     return cluster_test(argc, argv, NUM_WORKERS);
 }

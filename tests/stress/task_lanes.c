@@ -70,7 +70,7 @@ static cohort_status halve(void *arg)
         status = cohort_await(cohort_when_all(futures, 2));
     } else {
         status = cohort_await(futures[1]);
-        CHECK_INT(cohort_await(futures[0]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[0]));
     }
     check_place(part);
     return status;
@@ -82,7 +82,7 @@ TEST(tree)
     for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 2) {
         struct part all = {.seed = SEED, .num = (uintptr_t)test_rounds(NUM_LEAVES, 1500)};
         atomic_store(&num_leaves, 0);
-        CHECK_INT(run_tasks(num_workers, halve, &all), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, halve, &all));
         CHECK_INT((long long)atomic_load(&num_leaves), (long long)all.num);
     }
 }
@@ -118,7 +118,7 @@ TEST(starts_and_stops)
         CHECK_INT(pthread_create(&threads[i], NULL, start_all_the_time, (void *)(SEED + i)), 0);
     for (uint64_t i = 0; i < num_starts; i++) {
         struct part all = {.seed = i, .num = 1 + (uintptr_t)i % 20};
-        CHECK_INT(run_tasks(1 + (unsigned)(i % 3), halve, &all), COHORT_OK);
+        CHECK_OK(run_tasks(1 + (unsigned)(i % 3), halve, &all));
     }
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)

@@ -27,11 +27,11 @@ static cohort_status halve(void *number)
     cohort_future *left = cohort_async(halve, (void *)(count / 2));
     cohort_future *right = cohort_async(halve, (void *)(count - count / 2));
     if (count % 3 == 0) {
-        CHECK_INT(cohort_await(left), COHORT_OK);
+        CHECK_OK(cohort_await(left));
         return cohort_await(right);
     }
     if (count % 3 == 1) {
-        CHECK_INT(cohort_await(right), COHORT_OK);
+        CHECK_OK(cohort_await(right));
         return cohort_await(left);
     }
     return cohort_await(cohort_when_all((cohort_future *[]){left, right}, 2));
@@ -42,7 +42,7 @@ TEST(tree)
     uintptr_t count = (uintptr_t)test_rounds(NUM_LEAVES, 2000);
     for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 2) {
         atomic_store(&num_leaves, 0);
-        CHECK_INT(run_tasks(num_workers, halve, (void *)count), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, halve, (void *)count));
         CHECK_INT((long long)atomic_load(&num_leaves), (long long)count);
     }
 }
@@ -69,7 +69,7 @@ static cohort_status bursts(void *arg)
         size_t count = 1 + cohort__random_below(&random, LARGEST);
         for (size_t i = 0; i < count; i++)
             futures[i] = cohort_async(work_a_little, (void *)(uintptr_t)num_spawned++);
-        CHECK_INT(cohort_await(cohort_when_all(futures, count)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(futures, count)));
     }
     CHECK_INT((long long)atomic_load(&num_leaves), (long long)num_spawned);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
@@ -85,7 +85,7 @@ TEST(bursts)
         options.spin_ns = spins * 1000;
         options.yield_polls = spins;
         atomic_store(&num_leaves, 0);
-        CHECK_INT(run_tasks_with(&options, bursts, NULL), COHORT_OK);
+        CHECK_OK(run_tasks_with(&options, bursts, NULL));
     }
 }
 
@@ -95,7 +95,7 @@ TEST(starts_and_stops)
     uint64_t num_starts = test_rounds(1500, 60);
     for (uint64_t i = 0; i < num_starts; i++) {
         atomic_store(&num_leaves, 0);
-        CHECK_INT(run_tasks(1 + (unsigned)(i % 6), halve, (void *)(uintptr_t)(i % 50)), COHORT_OK);
+        CHECK_OK(run_tasks(1 + (unsigned)(i % 6), halve, (void *)(uintptr_t)(i % 50)));
         CHECK_INT((long long)atomic_load(&num_leaves), (long long)(i % 50));
     }
 }

@@ -48,7 +48,7 @@ static void play(cohort_task_function *function)
 {
     for (unsigned num_workers = 1; num_workers <= MOST_WORKERS; num_workers++) {
         cohort__random_init(&random_numbers, SEED + num_workers);
-        CHECK_INT(run_tasks(num_workers, function, NULL), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, function, NULL));
     }
 }
 
@@ -56,9 +56,9 @@ static void play(cohort_task_function *function)
 static cohort_scope *begin(cohort_task_function *function)
 {
     cohort_scope *scope;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
     for (int i = 0; i < NUM_TASKS; i++)
-        CHECK_INT(cohort_scope_async(scope, function, NULL), COHORT_OK);
+        CHECK_OK(cohort_scope_async(scope, function, NULL));
     return scope;
 }
 
@@ -111,7 +111,7 @@ static void change(void)
     atomic_fetch_add(&locked.num_locks, 1);
     cohort_yield();
     locked.num_changes = num + 1;
-    CHECK_INT(cohort_mutex_unlock(locked.mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(locked.mutex));
 }
 
 static cohort_status lock_often(void *arg)
@@ -125,7 +125,7 @@ static cohort_status lock_often(void *arg)
 static void *lock_in_thread(void *arg)
 {
     while (!atomic_load(&is_over)) {
-        CHECK_INT(cohort_mutex_lock(locked.mutex, COHORT_NO_LIMIT), COHORT_OK);
+        CHECK_OK(cohort_mutex_lock(locked.mutex, COHORT_NO_LIMIT));
         change();
     }
     return arg;
@@ -136,7 +136,7 @@ TEST_TASK(mutex, play(task))
     pthread_t threads[NUM_THREADS];
     locked.num_changes = 0;
     atomic_store(&locked.num_locks, 0);
-    CHECK_INT(cohort_mutex_create(&locked.mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&locked.mutex));
     start_threads(threads, lock_in_thread);
     for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--) {
         cohort_scope *scope = begin(lock_often);
@@ -144,10 +144,10 @@ TEST_TASK(mutex, play(task))
         cancel(scope);
     }
     atomic_store(&is_over, true);
-    CHECK_INT(cohort_blocking(join_threads, threads), COHORT_OK);
-    CHECK_INT(cohort_mutex_lock(locked.mutex, 0), COHORT_OK);
+    CHECK_OK(cohort_blocking(join_threads, threads));
+    CHECK_OK(cohort_mutex_lock(locked.mutex, 0));
     CHECK_INT((long long)locked.num_changes, (long long)atomic_load(&locked.num_locks));
-    CHECK_INT(cohort_mutex_unlock(locked.mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(locked.mutex));
     cohort_mutex_unref(locked.mutex);
 }
 
@@ -164,11 +164,11 @@ static struct {
 
 static cohort_status give_permit(void *arg)
 {
-    CHECK_INT(cohort_mutex_lock(permit.mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(permit.mutex, COHORT_NO_LIMIT));
     CHECK(!permit.is_there);
     permit.is_there = true;
     cohort_condition_signal(permit.condition);
-    CHECK_INT(cohort_mutex_unlock(permit.mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(permit.mutex));
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -183,7 +183,7 @@ static cohort_status take_permit(void *arg)
         permit.is_there = false;
         permit.was_taken = true;
     }
-    CHECK_INT(cohort_mutex_unlock(permit.mutex), COHORT_OK); /* held, however the wait has ended */
+    CHECK_OK(cohort_mutex_unlock(permit.mutex)); /* held, however the wait has ended */
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -199,22 +199,22 @@ static void play_permit(void)
     cohort_future *given = start_in_thread(&give);
     yield_for_a_while();
     cancel(scope);
-    CHECK_INT(cohort_await(given), COHORT_OK);
+    CHECK_OK(cohort_await(given));
     if (!cohort_future_ready(last)) {
-        CHECK_INT(cohort_mutex_lock(permit.mutex, COHORT_NO_LIMIT), COHORT_OK);
+        CHECK_OK(cohort_mutex_lock(permit.mutex, COHORT_NO_LIMIT));
         bool was_taken = permit.was_taken;
-        CHECK_INT(cohort_mutex_unlock(permit.mutex), COHORT_OK);
+        CHECK_OK(cohort_mutex_unlock(permit.mutex));
         if (was_taken) /* by one of the scope, or by the last just now, who does no harm */
-            CHECK_INT(give_permit(NULL), COHORT_OK);
+            CHECK_OK(give_permit(NULL));
     }
-    CHECK_INT(cohort_await(last), COHORT_OK);
+    CHECK_OK(cohort_await(last));
     permit.is_there = permit.was_taken = false;
 }
 
 TEST_TASK(condition, play(task))
 {
-    CHECK_INT(cohort_mutex_create(&permit.mutex), COHORT_OK);
-    CHECK_INT(cohort_condition_create(&permit.condition), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&permit.mutex));
+    CHECK_OK(cohort_condition_create(&permit.condition));
     for (uint64_t i = test_rounds(5 * NUM_ROUNDS, 5 * FEW_ROUNDS); i > 0; i--)
         play_permit();
     cohort_condition_unref(permit.condition);
@@ -238,7 +238,7 @@ static void put_back(void *item)
     cohort_status status = cohort_queue_put(round_trip.queue, item, COHORT_NO_LIMIT);
     CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED || status == COHORT_ERR_GONE);
     if (status)
-        CHECK_INT(cohort_queue_put(round_trip.spare, item, 0), COHORT_OK);
+        CHECK_OK(cohort_queue_put(round_trip.spare, item, 0));
     atomic_fetch_add(&round_trip.num_moves, 1);
 }
 
@@ -272,7 +272,7 @@ static void put_spare(void)
     void *item;
     while (!cohort_queue_get(round_trip.spare, &item, 0))
         if (cohort_queue_put(round_trip.queue, item, 0)) {
-            CHECK_INT(cohort_queue_put(round_trip.spare, item, 0), COHORT_OK);
+            CHECK_OK(cohort_queue_put(round_trip.spare, item, 0));
             break;
         }
 }
@@ -291,10 +291,10 @@ static void check_items(void)
 TEST_TASK(queue, play(task))
 {
     pthread_t threads[NUM_THREADS];
-    CHECK_INT(cohort_queue_create(NUM_PLACES, &round_trip.queue), COHORT_OK);
-    CHECK_INT(cohort_queue_create(NUM_ITEMS, &round_trip.spare), COHORT_OK);
+    CHECK_OK(cohort_queue_create(NUM_PLACES, &round_trip.queue));
+    CHECK_OK(cohort_queue_create(NUM_ITEMS, &round_trip.spare));
     for (int i = 0; i < NUM_ITEMS; i++)
-        CHECK_INT(cohort_queue_put(round_trip.spare, &round_trip.items[i], 0), COHORT_OK);
+        CHECK_OK(cohort_queue_put(round_trip.spare, &round_trip.items[i], 0));
     start_threads(threads, move_items_in_thread);
     for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--) {
         put_spare();
@@ -306,7 +306,7 @@ TEST_TASK(queue, play(task))
     }
     atomic_store(&is_over, true);
     cohort_queue_close(round_trip.queue); /* so that threads that wait end */
-    CHECK_INT(cohort_blocking(join_threads, threads), COHORT_OK);
+    CHECK_OK(cohort_blocking(join_threads, threads));
     check_items();
     cohort_queue_unref(round_trip.queue);
     cohort_queue_unref(round_trip.spare);
@@ -361,7 +361,7 @@ static void check_places(void)
               (long long)(NUM_COMING * atomic_load(&met.num_last)));
     for (int i = 0; i < NUM_COMING; i++)
         futures[i] = cohort_async(come_once, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_COMING)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_COMING)));
     CHECK_INT((long long)atomic_load(&met.num_passed),
               (long long)(NUM_COMING * atomic_load(&met.num_last)));
     CHECK_INT(cohort_local_barrier_wait(met.barrier, 0, NULL), COHORT_ERR_TIMEOUT);
@@ -370,7 +370,7 @@ static void check_places(void)
 TEST_TASK(barrier, play(task))
 {
     cohort_task_function *in_thread = come_in_thread;
-    CHECK_INT(cohort_local_barrier_create(NUM_COMING, &met.barrier), COHORT_OK);
+    CHECK_OK(cohort_local_barrier_create(NUM_COMING, &met.barrier));
     atomic_store(&met.num_passed, 0);
     atomic_store(&met.num_last, 0);
     for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--) {
@@ -378,7 +378,7 @@ TEST_TASK(barrier, play(task))
         cohort_future *thread = start_in_thread(&in_thread);
         yield_for_a_while();
         cancel(scope);
-        CHECK_INT(cohort_await(thread), COHORT_OK);
+        CHECK_OK(cohort_await(thread));
         check_places();
     }
     cohort_local_barrier_unref(met.barrier);
@@ -431,7 +431,7 @@ TEST(blocking)
     options.blocking_threads = NUM_BLOCKING_THREADS;
     for (options.num_workers = 1; options.num_workers <= MOST_WORKERS; options.num_workers++) {
         cohort__random_init(&random_numbers, SEED + options.num_workers);
-        CHECK_INT(run_tasks_with(&options, play_blocking, NULL), COHORT_OK);
+        CHECK_OK(run_tasks_with(&options, play_blocking, NULL));
     }
     CHECK(atomic_load(&num_blocked) > 0 && atomic_load(&num_returned) > 0);
 }

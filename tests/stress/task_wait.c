@@ -53,7 +53,7 @@ static void *fulfil_requests(void *arg)
 static cohort_future *request(struct request *request, bool is_failure)
 {
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&request->promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&request->promise, &future));
     request->is_failure = is_failure;
     cohort__batch_queue_push(&requests, &request->node);
     return future;
@@ -94,7 +94,7 @@ static void with_threads(void *(*thread_function)(void *), void *arg, cohort_tas
         atomic_store(&is_over, false);
         for (int i = 0; i < NUM_THREADS; i++)
             CHECK_INT(pthread_create(&threads[i], NULL, thread_function, arg), 0);
-        CHECK_INT(run_tasks(num_workers, run_all, &task), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, run_all, &task));
         atomic_store(&is_over, true);
         for (int i = 0; i < NUM_THREADS; i++)
             pthread_join(threads[i], NULL);
@@ -131,7 +131,7 @@ TEST(threads_spawn_while_it_stops)
     for (int i = 0; i < NUM_THREADS; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, spawn_all_the_time, NULL), 0);
     for (int i = 0, num = rounds(1500); i < num; i++)
-        CHECK_INT(run_tasks(1 + (unsigned)i % 3, nothing, NULL), COHORT_OK);
+        CHECK_OK(run_tasks(1 + (unsigned)i % 3, nothing, NULL));
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)
         pthread_join(threads[i], NULL);
@@ -150,7 +150,7 @@ static cohort_status race_deadlines(void *seed)
         do
             status = await_within(future, 1 + cohort__random_below(&random, 60000));
         while (status == COHORT_ERR_TIMEOUT);
-        CHECK_INT(status, COHORT_OK);
+        CHECK_OK(status);
     }
     return COHORT_OK;
 }
@@ -236,9 +236,9 @@ static cohort_status race_combined(void *seed)
                 futures[use][k] = cohort_future_ref(kept[k]);
         }
         cohort_future *some = cohort_when_some(futures[0], count, wanted, some_indices);
-        CHECK_INT(cohort_when_each(futures[1], count, futures[1], each_indices), COHORT_OK);
+        CHECK_OK(cohort_when_each(futures[1], count, futures[1], each_indices));
         cohort_future *flow = cohort_dataflow(futures[2], count, take_inputs, promises);
-        CHECK_INT(cohort_await(some), COHORT_OK);
+        CHECK_OK(cohort_await(some));
         for (size_t k = 0; k < wanted; k++)
             CHECK(some_indices[k] < count && cohort_future_ready(kept[some_indices[k]]));
         check_stream(futures[1], each_indices, count, promises, failing);
@@ -272,11 +272,10 @@ static cohort_status pass(void *arg)
     struct side *side = arg;
     struct pair *pair = side->pair;
     for (int i = 0, num = rounds(10000); i < num; i++) {
-        CHECK_INT(cohort_await(pair->futures[side->number]), COHORT_OK);
+        CHECK_OK(cohort_await(pair->futures[side->number]));
         cohort_promise *other = pair->promises[!side->number];
-        CHECK_INT(
-            cohort_promise_create(&pair->promises[side->number], &pair->futures[side->number]),
-            COHORT_OK);
+        CHECK_OK(
+            cohort_promise_create(&pair->promises[side->number], &pair->futures[side->number]));
         atomic_fetch_add(&pair->num_passes, 1);
         cohort_promise_fulfil(other, NULL);
     }
@@ -292,8 +291,7 @@ static cohort_status pass_in_pairs(void *arg)
     for (int p = 0; p < NUM_PAIRS; p++) {
         atomic_init(&pairs[p].num_passes, 0);
         for (int s = 0; s < 2; s++) {
-            CHECK_INT(cohort_promise_create(&pairs[p].promises[s], &pairs[p].futures[s]),
-                      COHORT_OK);
+            CHECK_OK(cohort_promise_create(&pairs[p].promises[s], &pairs[p].futures[s]));
             sides[p][s] = (struct side){&pairs[p], s};
         }
         for (int s = 0; s < 2; s++)
@@ -301,13 +299,13 @@ static cohort_status pass_in_pairs(void *arg)
     }
     for (int p = 0; p < NUM_PAIRS; p++)
         cohort_promise_fulfil(pairs[p].promises[0], NULL);
-    CHECK_INT(cohort_await(cohort_when_all(futures, 2 * NUM_PAIRS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, 2 * NUM_PAIRS)));
     for (int p = 0; p < NUM_PAIRS; p++) {
         CHECK_INT(atomic_load(&pairs[p].num_passes), 2 * rounds(10000));
         /* Side 1 has passed the token back once more than it was taken. */
         cohort_promise_fulfil(pairs[p].promises[1], NULL);
         for (int s = 0; s < 2; s++)
-            CHECK_INT(cohort_await(pairs[p].futures[s]), COHORT_OK);
+            CHECK_OK(cohort_await(pairs[p].futures[s]));
     }
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -320,6 +318,6 @@ TEST(pairs)
         options.num_workers = 4;
         options.spin_ns = spins * 1000;
         options.yield_polls = spins;
-        CHECK_INT(run_tasks_with(&options, pass_in_pairs, NULL), COHORT_OK);
+        CHECK_OK(run_tasks_with(&options, pass_in_pairs, NULL));
     }
 }

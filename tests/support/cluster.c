@@ -131,7 +131,7 @@ static void net_create(struct cluster *cluster, const struct cohort__hub *shared
         shared ? cohort__shm_create(&handlers, hub_copy(shared), rank, COHORT__SHM_STREAM,
                                     &cluster->nets[rank])
                : cohort__inproc_create(cluster->hub, rank, &handlers, &cluster->nets[rank]);
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
 }
 
 static void kill_locality(void *context, uint32_t locality)
@@ -155,7 +155,7 @@ static struct cluster *allocate(uint64_t seed, uint32_t num_localities)
 static void order_faults(struct cluster *cluster, const char *text)
 {
     struct cohort__fault_plan plan;
-    CHECK_INT(cohort__fault_plan_read(text, &plan), COHORT_OK);
+    CHECK_OK(cohort__fault_plan_read(text, &plan));
     for (uint32_t rank = 0; rank < cluster->num_localities; rank++)
         cluster->faults[rank] = (struct cohort__fault){.rank = rank, .plan = plan};
 }
@@ -164,10 +164,9 @@ static struct cluster *create(struct cluster *cluster, size_t eager_budget)
 {
     struct cohort__hub *shared = NULL;
     uint32_t num_localities = cluster->num_localities;
-    CHECK_INT(shares_memory
-                  ? cohort__hub_create(&shared, num_localities)
-                  : cohort__inproc_hub_create(cluster->seed, num_localities, &cluster->hub),
-              COHORT_OK);
+    CHECK_OK(shares_memory
+                 ? cohort__hub_create(&shared, num_localities)
+                 : cohort__inproc_hub_create(cluster->seed, num_localities, &cluster->hub));
     for (uint32_t rank = 0; rank < num_localities; rank++) {
         struct cohort__process_options options = {.rank = rank,
                                                   .size = num_localities,
@@ -179,19 +178,18 @@ static struct cluster *create(struct cluster *cluster, size_t eager_budget)
             options.fault = &cluster->faults[rank];
             launch_set_options(cluster->launch, rank, &options);
         }
-        CHECK_INT(cohort__process_create(&cluster->processes[rank], &options), COHORT_OK);
-        CHECK_INT(cohort__remote_tasks_create(cluster->processes[rank]), COHORT_OK);
-        CHECK_INT(cohort__remote_memory_register(), COHORT_OK);
+        CHECK_OK(cohort__process_create(&cluster->processes[rank], &options));
+        CHECK_OK(cohort__remote_tasks_create(cluster->processes[rank]));
+        CHECK_OK(cohort__remote_memory_register());
         net_create(cluster, shared, rank);
         cohort__process_attach_net(cluster->processes[rank], cluster->nets[rank]);
     }
     for (uint32_t rank = 0; rank < num_localities; rank++)
         for (uint32_t peer = 0; peer < num_localities; peer++)
             if (peer != rank)
-                CHECK_INT(cohort__net_add_peer(cluster->nets[rank], peer,
-                                               cluster->nets[peer]->address,
-                                               cluster->nets[peer]->address_bytes),
-                          COHORT_OK);
+                CHECK_OK(cohort__net_add_peer(cluster->nets[rank], peer,
+                                              cluster->nets[peer]->address,
+                                              cluster->nets[peer]->address_bytes));
     cohort__hub_destroy(shared);
     if (cluster->launch)
         launch_begin(cluster->launch, cluster->processes);
@@ -289,7 +287,7 @@ static void cluster_free(struct cluster *cluster)
 void cluster_locate(struct cluster *cluster, const struct cohort__position *positions)
 {
     for (uint32_t i = 0; i < cluster->num_localities; i++)
-        CHECK_INT(cohort__positions_set(cluster->processes[i], positions), COHORT_OK);
+        CHECK_OK(cohort__positions_set(cluster->processes[i], positions));
 }
 
 void cluster_name_levels(struct cluster *cluster, const char *const *texts)
@@ -299,7 +297,7 @@ void cluster_name_levels(struct cluster *cluster, const char *const *texts)
     for (uint32_t i = 0; i < cluster->num_localities; i++)
         words[i] = (struct cohort__word){texts[i], strlen(texts[i])};
     for (uint32_t i = 0; i < cluster->num_localities; i++)
-        CHECK_INT(cohort__positions_name_levels(cluster->processes[i], words), COHORT_OK);
+        CHECK_OK(cohort__positions_name_levels(cluster->processes[i], words));
     free(words);
 }
 
@@ -340,7 +338,7 @@ void cluster_create_comms(struct cluster *cluster, cohort_comm **ret_comms, cons
     for (options.this_site = 0; options.this_site < options.num_sites; options.this_site++)
         made[options.this_site] =
             cluster_create_comm(cluster, &ret_comms[options.this_site], name, &options);
-    CHECK_INT(cohort_await(cohort_when_all(made, options.num_sites)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(made, options.num_sites)));
 }
 
 cohort_status cluster_sites(struct cluster *cluster, struct sites sites)
@@ -364,7 +362,7 @@ void cluster_run(uint64_t seed, uint32_t num_localities, size_t eager_budget, st
 void *cluster_memory_alloc(struct cluster *cluster, uint32_t locality, size_t bytes)
 {
     void *memory = NULL;
-    CHECK_INT(cohort__memory_alloc_for(cluster->processes[locality], &memory, bytes), COHORT_OK);
+    CHECK_OK(cohort__memory_alloc_for(cluster->processes[locality], &memory, bytes));
     return memory;
 }
 
@@ -508,14 +506,14 @@ int cluster_main(int argc, char **argv, const struct test_case *cases, size_t nu
     options.num_workers = num_workers;
     options.tasks_move = tasks_move;
     options.progress_thread = progress_thread;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
-    CHECK_INT(cohort__loop_add_poller(loop, &poller), COHORT_OK);
-    CHECK_INT(cohort__loop_every(loop, TICK_NANOSECONDS, tick, NULL), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
+    CHECK_OK(cohort__loop_add_poller(loop, &poller));
+    CHECK_OK(cohort__loop_every(loop, TICK_NANOSECONDS, tick, NULL));
     cohort__loop_scheduler_hooks(loop, &hooks);
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     cohort__loop_attach(loop);
     cohort_future *done = cohort_async(run, &program);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
     cohort_status status = cohort_await(done);
     while (active.over) {
         struct cluster *cluster = active.over;

@@ -178,17 +178,16 @@ static void set_options(struct exercise *exercise)
                    exercise->kind != EXERCISE_ALL_TO_ALLW;
     if (exercise->rows || has_root || options->algorithm || checked || options->reproducible ||
         exercise->layout || options->deadline)
-        CHECK_INT(cohort_comm_next_call(exercise->comm,
-                                        &(cohort_call_options){
-                                            .algorithm = options->algorithm,
-                                            .root_site = has_root ? &options->root : NULL,
-                                            .check_asymmetric = checked,
-                                            .reproducible = options->reproducible,
-                                            .ret_rows = exercise->rows,
-                                            .out_layout = exercise->layout,
-                                            .deadline = options->deadline,
-                                        }),
-                  COHORT_OK);
+        CHECK_OK(
+            cohort_comm_next_call(exercise->comm, &(cohort_call_options){
+                                                      .algorithm = options->algorithm,
+                                                      .root_site = has_root ? &options->root : NULL,
+                                                      .check_asymmetric = checked,
+                                                      .reproducible = options->reproducible,
+                                                      .ret_rows = exercise->rows,
+                                                      .out_layout = exercise->layout,
+                                                      .deadline = options->deadline,
+                                                  }));
 }
 
 static bool scatters(const struct exercise *exercise)
@@ -204,9 +203,8 @@ static void call(struct exercise *exercise)
     const cohort_op *op = COHORT_SUM;
     cohort_op *users = NULL;
     if (exercise_is_ordered(exercise)) {
-        CHECK_INT(cohort_op_create(&users, &(struct cohort_op_options){.name = "compose",
-                                                                       .function = apply_compose}),
-                  COHORT_OK);
+        CHECK_OK(cohort_op_create(
+            &users, &(struct cohort_op_options){.name = "compose", .function = apply_compose}));
         type = cohort_datatype_of_bytes(8);
         op = users;
     }
@@ -265,7 +263,7 @@ static void lay_apart(struct exercise *exercise)
     if (num == 0 || exercise->kind == EXERCISE_ALL_TO_ALLW || exercise->kind == EXERCISE_EXCHANGE ||
         (exercise->options.in_place && scatters(exercise)))
         return;
-    CHECK_INT(cohort_layout_create_vector(&exercise->layout, num, 1, 2), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&exercise->layout, num, 1, 2));
     exercise->lying = malloc(num * 2 * sizeof(uint64_t));
     CHECK(exercise->lying);
     memset(exercise->lying, 0xee, num * 2 * sizeof(uint64_t));

@@ -13,6 +13,6 @@ struct cohort__hub *hub_copy(const struct cohort__hub *hub)
     CHECK(memory >= 0);
     for (uint32_t slot = 0; slot < hub->size; slot++)
         CHECK((doorbells[slot] = fcntl(hub->doorbells[slot], F_DUPFD_CLOEXEC, 0)) >= 0);
-    CHECK_INT(cohort__hub_adopt(&copy, memory, doorbells, hub->size), COHORT_OK);
+    CHECK_OK(cohort__hub_adopt(&copy, memory, doorbells, hub->size));
     return copy;
 }

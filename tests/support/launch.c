@@ -101,7 +101,7 @@ static void say(struct line *line, const struct cohort__control *control)
     struct cohort__packer packer = {0};
     enter();
     cohort__control_pack(&packer, control);
-    CHECK_INT(packer.status, COHORT_OK);
+    CHECK_OK(packer.status);
     put(line, &line->up, packer.data, packer.bytes);
     cohort__packer_fini(&packer);
     leave();
@@ -265,8 +265,7 @@ static void turn_line(struct launch *launch, struct line *line)
     free(letter);
     letter = cohort__random_below(&launch->random, READ_ONE_IN) ? NULL : get(line, &line->down);
     if (letter && !line->has_ended)
-        CHECK_INT(cohort__control_read(letter->data, letter->bytes, "the launcher", hear, line),
-                  COHORT_OK);
+        CHECK_OK(cohort__control_read(letter->data, letter->bytes, "the launcher", hear, line));
     free(letter);
     if (is_to_be_killed(launch, line))
         launch->kill(launch->context, line->rank);
@@ -328,7 +327,7 @@ void launch_begin(struct launch *launch, struct cohort__process *const *processe
                                                      .keeps_going = launch->keeps_going};
     const struct cohort__launcher_handlers handlers = {launch,  on_send,    on_pause,  on_broken,
                                                        on_died, on_accused, on_aborted};
-    CHECK_INT(cohort__launcher_create(&launch->launcher, &options, &handlers), COHORT_OK);
+    CHECK_OK(cohort__launcher_create(&launch->launcher, &options, &handlers));
     for (uint32_t rank = 0; rank < launch->num_lines; rank++) {
         launch->lines[rank].process = processes[rank];
         say(&launch->lines[rank], &(struct cohort__control){.kind = COHORT__CONTROL_HELLO,

@@ -11,7 +11,6 @@ struct cohort__machine *test_machine_create(void)
     struct cohort__machine *machine = NULL;
     for (uint32_t site = 0; site < TEST_MACHINE_SITES; site++)
         locality_of[site] = site / 4;
-    CHECK_INT(cohort__machine_create(&machine, locality_of, TEST_MACHINE_SITES, 4, outer, 1),
-              COHORT_OK);
+    CHECK_OK(cohort__machine_create(&machine, locality_of, TEST_MACHINE_SITES, 4, outer, 1));
     return machine;
 }

@@ -88,6 +88,13 @@ void test_check_int(const char *file, int line, const char *what, long long got,
         test_failed(file, line, "%s is %lld, not %lld", what, got, want);
 }
 
+void test_check_ok(const char *file, int line, const char *what, int status,
+                   const char *(*message)(void))
+{
+    if (status)
+        test_failed(file, line, "%s is %d, not COHORT_OK: %s", what, status, message());
+}
+
 void test_check_text(const char *file, int line, const char *what, const char *got,
                      const char *want)
 {

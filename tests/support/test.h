@@ -103,6 +103,8 @@ _Noreturn void test_failed(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 void test_check_int(const char *file, int line, const char *what, long long got, long long want);
+void test_check_ok(const char *file, int line, const char *what, int status,
+                   const char *(*message)(void));
 void test_check_text(const char *file, int line, const char *what, const char *got,
                      const char *want);
 /* Checks that WANT is part of GOT. */
@@ -113,6 +115,7 @@ void test_check_contains(const char *file, int line, const char *what, const cha
 #define CHECK(condition)                                                                           \
     ((condition) ? (void)0 : test_failed(__FILE__, __LINE__, "not true: %s", #condition))
 #define CHECK_INT(got, want) test_check_int(__FILE__, __LINE__, #got, (got), (want))
+#define CHECK_OK(status) test_check_ok(__FILE__, __LINE__, #status, (status), cohort_error_message)
 #define CHECK_TEXT(got, want) test_check_text(__FILE__, __LINE__, #got, (got), (want))
 #define CHECK_CONTAINS(got, want) test_check_contains(__FILE__, __LINE__, #got, (got), (want))
 /* Fails with the status WANT, and a message with TEXT in it. */

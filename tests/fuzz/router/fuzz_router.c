@@ -349,7 +349,7 @@ static void round_of(uint64_t seed)
     is_home_round = seed % 3 == 0;
     memset(num_letters, 0, sizeof(num_letters));
     fake_net_open_launched(&fake, on_accused, NULL, NULL);
-    CHECK_INT(cohort__remote_tasks_create(fake.process), COHORT_OK);
+    CHECK_OK(cohort__remote_tasks_create(fake.process));
     cohort__process_set_handlers(fake.process,
                                  &(struct cohort__process_handlers){.message = on_message});
     cohort__registry_set_revoked(cohort__process_registry(fake.process), hear_revoked, NULL);
@@ -378,7 +378,7 @@ static void round_of(uint64_t seed)
 int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    CHECK_INT(cohort_remote_register("some function", no_function, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("some function", no_function, NULL));
     for (uint64_t i = 0; i < ROUNDS; i++)
         round_of(seed * ROUNDS + i);
     fprintf(stderr, "seed %llu: %llu of %llu messages arrived; %llu operations ended\n",

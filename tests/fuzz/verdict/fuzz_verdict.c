@@ -101,7 +101,7 @@ static void step(struct round *round)
         }
         break;
     case 2:
-        CHECK_INT(cohort_comm_cancel(round->comms[site], 1 + below(GENERATIONS)), COHORT_OK);
+        CHECK_OK(cohort_comm_cancel(round->comms[site], 1 + below(GENERATIONS)));
         break;
     case 3:
         cohort_yield();
@@ -122,7 +122,7 @@ static void run(uint64_t seed)
                          (cohort_comm_options){.num_sites = SITES, .stall_after = 100 * patience});
     for (uint32_t i = 0; i < STEPS; i++)
         step(&round);
-    CHECK_INT(await_within(cohort_comm_revoke(round.comms[below(SITES)]), patience), COHORT_OK);
+    CHECK_OK(await_within(cohort_comm_revoke(round.comms[below(SITES)]), patience));
     for (uint32_t site = 0; site < SITES; site++)
         for (uint32_t i = 0; i < round.num_called[site]; i++) {
             cohort_future *call = round.calls[site][i];

@@ -81,9 +81,9 @@ static void check_content(const char *path, const char *want)
 static void commit(const char *path, const char *text)
 {
     struct draft draft;
-    CHECK_INT(draft_open(&draft, path), COHORT_OK);
+    CHECK_OK(draft_open(&draft, path));
     CHECK(fputs(text, draft.file) >= 0);
-    CHECK_INT(draft_commit(&draft), COHORT_OK);
+    CHECK_OK(draft_commit(&draft));
     draft_fini(&draft);
     check_content(path, text);
 }
@@ -133,7 +133,7 @@ static void abandoned(void)
 {
     struct draft draft;
     put("old", "before");
-    CHECK_INT(draft_open(&draft, "old"), COHORT_OK);
+    CHECK_OK(draft_open(&draft, "old"));
     CHECK_INT(num_entries(), refuse_nameless ? 2 : 1);
     CHECK(fputs("half", draft.file) >= 0);
     draft_fini(&draft);
@@ -159,11 +159,11 @@ static void name_taken(void)
 static void two_at_once(void)
 {
     struct draft one, two;
-    CHECK_INT(draft_open(&one, "new"), COHORT_OK);
-    CHECK_INT(draft_open(&two, "new"), COHORT_OK);
+    CHECK_OK(draft_open(&one, "new"));
+    CHECK_OK(draft_open(&two, "new"));
     CHECK(fputs("one", one.file) >= 0 && fputs("two", two.file) >= 0);
-    CHECK_INT(draft_commit(&one), COHORT_OK);
-    CHECK_INT(draft_commit(&two), COHORT_OK);
+    CHECK_OK(draft_commit(&one));
+    CHECK_OK(draft_commit(&two));
     draft_fini(&one);
     draft_fini(&two);
     check_content("new", "two");
@@ -201,7 +201,7 @@ static void lost_folder(void)
 {
     struct draft draft;
     CHECK(mkdir("folder", 0700) == 0);
-    CHECK_INT(draft_open(&draft, "folder/new"), COHORT_OK);
+    CHECK_OK(draft_open(&draft, "folder/new"));
     if (draft.name)
         CHECK(unlink(draft.name) == 0);
     CHECK(rmdir("folder") == 0);

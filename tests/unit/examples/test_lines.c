@@ -11,7 +11,7 @@
 static void check_sorted(const char *text, size_t bytes, const char *want)
 {
     char *sorted = NULL;
-    CHECK_INT(lines_sorted(text, bytes, &sorted), COHORT_OK);
+    CHECK_OK(lines_sorted(text, bytes, &sorted));
     CHECK(memcmp(sorted, want, bytes) == 0);
     free(sorted);
 }
@@ -42,11 +42,11 @@ TEST(read)
     char *text = NULL;
     size_t bytes = 77;
     CHECK(fd >= 0);
-    CHECK_INT(lines_read(name, &text, &bytes), COHORT_OK);
+    CHECK_OK(lines_read(name, &text, &bytes));
     CHECK_INT(bytes, 0);
     free(text);
     CHECK(write(fd, "a\nb", 3) == 3);
-    CHECK_INT(lines_read(name, &text, &bytes), COHORT_OK);
+    CHECK_OK(lines_read(name, &text, &bytes));
     CHECK(bytes == 4 && memcmp(text, "a\nb\n", 4) == 0);
     free(text);
     close(fd);

@@ -63,7 +63,7 @@ TEST(headers)
         snprintf(text, sizeof(text), "%sa#\n\r d", headers[i]);
         struct pgm picture;
         put(text, strlen(text));
-        CHECK_INT(pgm_read(path, &picture), COHORT_OK);
+        CHECK_OK(pgm_read(path, &picture));
         CHECK_INT(picture.width, 3);
         CHECK_INT(picture.height, 2);
         CHECK_INT(pgm_sample(&picture, 0, 0), 'a');
@@ -206,9 +206,9 @@ static struct pgm make(size_t width, size_t height, unsigned maxval)
 static void round_trip(size_t width, size_t height, unsigned maxval)
 {
     struct pgm picture = make(width, height, maxval);
-    CHECK_INT(pgm_write(path, &picture), COHORT_OK);
+    CHECK_OK(pgm_write(path, &picture));
     struct pgm again;
-    CHECK_INT(pgm_read(path, &again), COHORT_OK);
+    CHECK_OK(pgm_read(path, &again));
     CHECK_INT(again.width, (long long)width);
     CHECK_INT(again.height, (long long)height);
     CHECK_INT(again.maxval, maxval);
@@ -233,7 +233,7 @@ TEST(written_bytes)
     uint16_t wide[] = {0x0102, 0x0300, 0x0004};
     char bytes[100];
     struct pgm picture = {.width = 1, .height = 3, .maxval = 1000, .samples = wide};
-    CHECK_INT(pgm_write(path, &picture), COHORT_OK);
+    CHECK_OK(pgm_write(path, &picture));
     FILE *file = fopen(path, "rb");
     CHECK(file);
     size_t got = fread(bytes, 1, sizeof(bytes), file);

@@ -66,7 +66,7 @@ TEST(names)
         request.shift = row->collective == COHORT__SHIFT ? 5 : 0;
         request.commutative = true;
         snprintf(name, sizeof(name), "%s_%s", cohort__collective_name(row->collective), row->name);
-        CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
+        CHECK_OK(cohort__algorithm_build(row, &request, &plan));
         CHECK_TEXT(plan->name, name);
         CHECK_INT(plan->num_sites, request.num_sites);
         cohort__plan_unref(plan);
@@ -230,9 +230,8 @@ static uint32_t count_messages(enum cohort__collective collective, const char *n
         struct cohort__request request = {
             .collective = collective, .num_sites = num_sites, .this_site = site, .arity = arity};
         struct cohort__plan *plan = NULL;
-        CHECK_INT(
-            cohort__algorithm_build(cohort__algorithm_find(collective, name), &request, &plan),
-            COHORT_OK);
+        CHECK_OK(
+            cohort__algorithm_build(cohort__algorithm_find(collective, name), &request, &plan));
         for (uint32_t i = 0; i < plan->num_steps; i++)
             num_messages += plan->steps[i].kind == COHORT__STEP_SEND;
         cohort__plan_unref(plan);

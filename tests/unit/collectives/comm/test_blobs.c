@@ -11,7 +11,7 @@
 static struct cohort__blobs *objects_of(const char *const *texts, size_t num)
 {
     struct cohort__blobs *objects;
-    CHECK_INT(cohort__blobs_create(num, &objects), COHORT_OK);
+    CHECK_OK(cohort__blobs_create(num, &objects));
     for (size_t i = 0; i < num; i++)
         if (texts[i])
             objects->blobs[i] = cohort__blob_create(texts[i], strlen(texts[i]));
@@ -33,7 +33,7 @@ TEST(there_and_back)
     struct cohort__blobs *objects = objects_of(texts, 4), *again = NULL;
     size_t bytes;
     unsigned char *packed = pack(objects, &bytes);
-    CHECK_INT(cohort__blobs_unpack(packed, bytes, 4, false, &again), COHORT_OK);
+    CHECK_OK(cohort__blobs_unpack(packed, bytes, 4, false, &again));
     CHECK_INT((long long)again->num, 4);
     for (int i = 0; i < 4; i++) {
         CHECK(!texts[i] == !again->blobs[i]); /* an object of no bytes is NULL */
@@ -90,7 +90,7 @@ TEST(too_large)
     CHECK_FAILS(cohort__blobs_create(SIZE_MAX / sizeof(void *), &objects), COHORT_ERR_NO_MEMORY,
                 "no memory for 2305843009213693951 objects");
     CHECK(!objects);
-    CHECK_INT(cohort__blobs_create(1, &objects), COHORT_OK);
+    CHECK_OK(cohort__blobs_create(1, &objects));
     objects->blobs[0] = &large;
     CHECK_INT((long long)cohort__blobs_packed_bytes(objects), 0);
     struct cohort__entry entry = {.object = &large};
@@ -108,11 +108,11 @@ TEST(runs)
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
         struct cohort__blobs *objects, *again = NULL;
         size_t num = 2 * runs[i] + 1, bytes;
-        CHECK_INT(cohort__blobs_create(num, &objects), COHORT_OK);
+        CHECK_OK(cohort__blobs_create(num, &objects));
         objects->blobs[runs[i]] = cohort__blob_create("middle", 6);
         unsigned char *packed = pack(objects, &bytes);
         CHECK(bytes == 1 + 2 * cohort__bins_run_bytes((uint32_t)runs[i]) + 8);
-        CHECK_INT(cohort__blobs_unpack(packed, bytes, num, false, &again), COHORT_OK);
+        CHECK_OK(cohort__blobs_unpack(packed, bytes, num, false, &again));
         for (size_t k = 0; k < num; k++)
             CHECK(!again->blobs[k] == (k != runs[i]));
         again->attachment.release(&again->attachment);
@@ -146,7 +146,7 @@ static struct cohort__blobs *bundles_create(void)
 {
     static const char *const texts[] = {"a", "bcd", "efghijklmnopqrstuvwxyz"};
     struct cohort__blobs *bundles;
-    CHECK_INT(cohort__blobs_create(3, &bundles), COHORT_OK);
+    CHECK_OK(cohort__blobs_create(3, &bundles));
     bundles->blobs[0] = cohort__bundle_create(2);
     bundles->blobs[2] = cohort__bundle_create(1);
     for (uint32_t i = 0; i < 3; i++)
@@ -195,7 +195,7 @@ TEST(bundles)
     CHECK_INT(cohort__blobs_unpack(packed, bytes, 3, false, &again), COHORT_ERR_PROTOCOL);
     CHECK_INT(cohort__blobs_unpack(packed, bytes - 1, 3, true, &again), COHORT_ERR_PROTOCOL);
     CHECK(!again);
-    CHECK_INT(cohort__blobs_unpack(packed, bytes, 3, true, &again), COHORT_OK);
+    CHECK_OK(cohort__blobs_unpack(packed, bytes, 3, true, &again));
     CHECK(!again->blobs[1]);
     for (uint32_t i = 0; i < 3; i += 2) {
         const struct cohort__entry *left = cohort__bundle_entries(bundles->blobs[i]);

@@ -23,7 +23,7 @@ static struct cohort__inbox *inbox;
 static void inbox_open(void)
 {
     fake_net_open(&fake, 0);
-    CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
+    CHECK_OK(cohort__inbox_get(fake.process, &inbox));
 }
 
 static struct cohort__group *group_open(uint64_t number)
@@ -44,14 +44,14 @@ static struct cohort__group *group_open(uint64_t number)
     for (uint32_t site = 0; site < NUM_SITES; site++)
         membership->locality_of[site] = site % FAKE_SIZE;
     cohort__packer_fini(&packer);
-    CHECK_INT(cohort__inbox_group(inbox, "told", membership, &group), COHORT_OK);
+    CHECK_OK(cohort__inbox_group(inbox, "told", membership, &group));
     return group;
 }
 
 static struct cohort_comm *endpoint_open(struct cohort__group *group, uint32_t site)
 {
     struct cohort_comm *comm;
-    CHECK_INT(cohort__endpoint_create(&comm, group, site), COHORT_OK);
+    CHECK_OK(cohort__endpoint_create(&comm, group, site));
     cohort__inbox_add(inbox, comm);
     cohort__group_add(group, comm->this_site, &comm->actor);
     return comm;

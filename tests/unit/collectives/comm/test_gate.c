@@ -21,7 +21,7 @@ TEST(in_order)
     cohort__gate_init(&gate);
     CHECK_INT(gate.last, 0);
     for (uint64_t generation = 1; generation <= 100; generation++) {
-        CHECK_INT(cohort__gate_pass(&gate, generation), COHORT_OK);
+        CHECK_OK(cohort__gate_pass(&gate, generation));
         CHECK(gate.last == generation);
     }
 }
@@ -30,13 +30,13 @@ TEST(skipping)
 {
     struct cohort__gate gate;
     cohort__gate_init(&gate);
-    CHECK_INT(cohort__gate_pass(&gate, 5), COHORT_OK);
+    CHECK_OK(cohort__gate_pass(&gate, 5));
     CHECK_INT(gate.last, 5);
     check_refused(&gate, 5, COHORT_ERR_GENERATION, "generation 5 is not above the last one, 5");
     check_refused(&gate, 4, COHORT_ERR_GENERATION, "generation 4 is not above the last one, 5");
     check_refused(&gate, 1, COHORT_ERR_GENERATION, "generation 1");
-    CHECK_INT(cohort__gate_pass(&gate, 6), COHORT_OK);
-    CHECK_INT(cohort__gate_pass(&gate, 1000000), COHORT_OK);
+    CHECK_OK(cohort__gate_pass(&gate, 6));
+    CHECK_OK(cohort__gate_pass(&gate, 1000000));
     check_refused(&gate, 999999, COHORT_ERR_GENERATION, "the last one, 1000000");
 }
 
@@ -47,7 +47,7 @@ TEST(bounds)
     check_refused(&gate, 0, COHORT_ERR_BAD_PARAMETER, "generation 0");
     check_refused(&gate, COHORT__GENERATION_MAX + 1, COHORT_ERR_BAD_PARAMETER, "too large");
     check_refused(&gate, UINT64_MAX, COHORT_ERR_BAD_PARAMETER, "too large");
-    CHECK_INT(cohort__gate_pass(&gate, COHORT__GENERATION_MAX), COHORT_OK);
+    CHECK_OK(cohort__gate_pass(&gate, COHORT__GENERATION_MAX));
     CHECK(gate.last == COHORT__GENERATION_MAX);
     check_refused(&gate, COHORT__GENERATION_MAX, COHORT_ERR_GENERATION, "not above");
     check_refused(&gate, 1, COHORT_ERR_GENERATION, "not above");

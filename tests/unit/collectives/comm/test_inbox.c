@@ -94,7 +94,7 @@ static void inbox_open(void)
     fake_net_open(&fake, 0);
     take = fake.net.handlers.message;
     fake.net.handlers.message = on_message;
-    CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
+    CHECK_OK(cohort__inbox_get(fake.process, &inbox));
     for (uint32_t source = 1; source < FAKE_SIZE; source++) /* from now on their links exist */
         fake_net_deliver(&fake, source, (struct cohort__envelope){.kind = COHORT__KIND_CREDIT},
                          NULL, 0);
@@ -118,14 +118,14 @@ static struct cohort__group *group_open(void)
     for (uint32_t site = 0; site < FAKE_SIZE; site++)
         membership->locality_of[site] = site;
     cohort__packer_fini(&packer);
-    CHECK_INT(cohort__inbox_group(inbox, "incoming", membership, &group), COHORT_OK);
+    CHECK_OK(cohort__inbox_group(inbox, "incoming", membership, &group));
     return group;
 }
 
 static struct cohort_comm *endpoint_open(struct cohort__group *group)
 {
     struct cohort_comm *comm;
-    CHECK_INT(cohort__endpoint_create(&comm, group, 0), COHORT_OK);
+    CHECK_OK(cohort__endpoint_create(&comm, group, 0));
     comm->root_site = 0;
     cohort__inbox_add(inbox, comm);
     cohort__group_add(group, comm->this_site, &comm->actor);
@@ -407,7 +407,7 @@ static uint32_t ticks_of_a_turn(void)
 TEST(many)
 {
     fake_net_open_turning(&fake, more);
-    CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
+    CHECK_OK(cohort__inbox_get(fake.process, &inbox));
     struct cohort__group *group = group_open();
     CHECK((many = aligned_alloc(64, MANY * sizeof(*many))));
     memset(many, 0, MANY * sizeof(*many));

@@ -30,7 +30,7 @@ static enum cohort__net_sent take(struct cohort__net *net, uint32_t peer, const 
 {
     CHECK_INT(peer, 1);
     size_t bytes = parts[0].iov_len + (num_parts > 1 ? parts[1].iov_len : 0);
-    CHECK_INT(cohort__envelope_decode(parts[0].iov_base, bytes, &wire.last), COHORT_OK);
+    CHECK_OK(cohort__envelope_decode(parts[0].iov_base, bytes, &wire.last));
     wire.num_sent++;
     return COHORT__NET_SENT;
 }
@@ -41,7 +41,7 @@ static struct cohort__process *process_open(void)
 {
     struct cohort__process *process;
     struct cohort__process_options options = {.size = 2, .job_key = 1, .epoch = 1};
-    CHECK_INT(cohort__process_create(&process, &options), COHORT_OK);
+    CHECK_OK(cohort__process_create(&process, &options));
     memset(&wire, 0, sizeof(wire));
     wire.net.operations = &operations;
     wire.net.max_message = 4096;
@@ -90,7 +90,7 @@ TEST(inline)
     CHECK_INT(message->tag & ((1u << COHORT__TAG_BITS) - 1), 9);
     CHECK_INT(message->bytes, 0);
     CHECK(!message->arrival && !message->loan && !message->taken_up);
-    CHECK_INT(message->error.status, COHORT_OK);
+    CHECK_OK(message->error.status);
     cohort__message_release(message);
     cohort__message_release(NULL);
 }
@@ -189,7 +189,7 @@ static struct cohort__message *error_of(struct cohort__process *process, int64_t
     cohort__pack_map(&packer, 2);
     cohort__pack_field_signed(&packer, "status", status);
     cohort__pack_field_text(&packer, "text", text);
-    CHECK_INT(packer.status, COHORT_OK);
+    CHECK_OK(packer.status);
     struct cohort__message *message = cohort__message_from_arrival(arrive(
         process, (struct cohort__envelope){.kind = COHORT__KIND_ERROR}, packer.data, packer.bytes));
     cohort__packer_fini(&packer);
@@ -240,7 +240,7 @@ TEST_PROCESS(answer)
     CHECK(message);
     CHECK_INT(message->tag, COHORT__ANSWER_MOVED_PAST);
     CHECK_INT(message->last_called, 12);
-    CHECK_INT(message->error.status, COHORT_OK);
+    CHECK_OK(message->error.status);
     cohort__message_release(message);
     CHECK_INT(wire.num_released, 1);
 }

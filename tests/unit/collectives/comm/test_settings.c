@@ -21,9 +21,9 @@ TEST(environment)
 {
     static const char *const wrong[] = {"yes", "2", "01", "1 ", "true", "-1"};
     struct cohort__comm_settings settings;
-    CHECK_INT(read_with(NULL, &settings), COHORT_OK);
+    CHECK_OK(read_with(NULL, &settings));
     CHECK(!settings.check_asymmetric);
-    CHECK_INT(read_with("1", &settings), COHORT_OK);
+    CHECK_OK(read_with("1", &settings));
     CHECK(settings.check_asymmetric);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         CHECK_FAILS(read_with(wrong[i], &settings), COHORT_ERR_BAD_PARAMETER,
@@ -31,9 +31,9 @@ TEST(environment)
         CHECK_CONTAINS(cohort_error_message(), wrong[i]);
         CHECK(settings.check_asymmetric); /* untouched */
     }
-    CHECK_INT(read_with("0", &settings), COHORT_OK);
+    CHECK_OK(read_with("0", &settings));
     CHECK(!settings.check_asymmetric);
-    CHECK_INT(read_with("", &settings), COHORT_OK);
+    CHECK_OK(read_with("", &settings));
     CHECK(!settings.check_asymmetric);
 }
 
@@ -44,9 +44,9 @@ TEST(round_trip)
         struct cohort__packer packer = {0};
         memset(&back, 0xff, sizeof(back));
         cohort__comm_settings_pack(&settings, &packer);
-        CHECK_INT(packer.status, COHORT_OK);
+        CHECK_OK(packer.status);
         CHECK(packer.bytes <= COHORT__SETTINGS_BYTES_MAX);
-        CHECK_INT(cohort__comm_settings_unpack(&back, packer.data, packer.bytes, "x"), COHORT_OK);
+        CHECK_OK(cohort__comm_settings_unpack(&back, packer.data, packer.bytes, "x"));
         CHECK_INT(back.check_asymmetric, on);
         for (size_t bytes = 0; bytes < packer.bytes; bytes++)
             CHECK_INT(cohort__comm_settings_unpack(&back, packer.data, bytes, "x"),
@@ -82,7 +82,7 @@ TEST(random_bytes)
         struct cohort__comm_settings settings = {.check_asymmetric = i % 2};
         struct cohort__packer packer = {0};
         cohort__comm_settings_pack(&settings, &packer);
-        CHECK_INT(packer.status, COHORT_OK);
+        CHECK_OK(packer.status);
         for (uint64_t k = cohort__random_below(&random, 4); k > 0; k--)
             packer.data[cohort__random_below(&random, packer.bytes)] ^=
                 (unsigned char)(1u << cohort__random_below(&random, 8));

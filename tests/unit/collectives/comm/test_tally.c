@@ -96,8 +96,8 @@ TEST(merge)
             memcpy(own, votes + firsts[part], firsts[part + 1] - firsts[part]);
             tally = tally_of(own, firsts[part]);
             cohort__tally_pack(&tally, &packer);
-            CHECK_INT(packer.status, COHORT_OK);
-            CHECK_INT(cohort__tally_unpack(&tally, packer.data, packer.bytes, SITES), COHORT_OK);
+            CHECK_OK(packer.status);
+            CHECK_OK(cohort__tally_unpack(&tally, packer.data, packer.bytes, SITES));
             cohort__packer_fini(&packer);
             cohort__tally_merge(&merged, &tally);
         }
@@ -187,7 +187,7 @@ TEST(rubbish)
     struct cohort__tally tally = tally_of("nlgwfoxnlgwfox", 0), got;
     cohort__random_init(&random, 1);
     cohort__tally_pack(&tally, &packer);
-    CHECK_INT(cohort__tally_unpack(&got, packer.data, packer.bytes, SITES), COHORT_OK);
+    CHECK_OK(cohort__tally_unpack(&got, packer.data, packer.bytes, SITES));
     CHECK_INT(cohort__tally_unpack(&got, packer.data, packer.bytes, 4), COHORT_ERR_PROTOCOL);
     for (size_t bytes = 0; bytes < packer.bytes; bytes++)
         CHECK_INT(cohort__tally_unpack(&got, packer.data, bytes, SITES), COHORT_ERR_PROTOCOL);

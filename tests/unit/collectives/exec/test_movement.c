@@ -156,7 +156,7 @@ static void perform(struct cohort__movement *movement, size_t segment)
         movement->out = outs;
         movement->terms.count = end - begin;
         for (uint64_t part = cohort__movement_num_parts(movement); part-- > 0;)
-            CHECK_INT(cohort__movement_perform(movement, part), COHORT_OK);
+            CHECK_OK(cohort__movement_perform(movement, part));
     }
 }
 

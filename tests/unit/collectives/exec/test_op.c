@@ -36,9 +36,8 @@ TEST(built_in)
         CHECK_TEXT(cohort__op_name(i + 1), rows[i].name);
         cohort_int64_indexed left = {6, 0}, right = {3, 1}, result = {-1, -1};
         bool is_location = op == COHORT_MINLOC || op == COHORT_MAXLOC;
-        CHECK_INT(cohort__op_apply(op, &result, &left, &right, 1,
-                                   is_location ? COHORT_INT64_INDEXED : COHORT_INT64),
-                  COHORT_OK);
+        CHECK_OK(cohort__op_apply(op, &result, &left, &right, 1,
+                                  is_location ? COHORT_INT64_INDEXED : COHORT_INT64));
         CHECK_INT(result.value, rows[i].result);
         cohort__op_ref(op); /* the operations are constants: nothing happens */
         cohort__op_unref(op);
@@ -52,13 +51,13 @@ TEST(built_in)
 
 TEST(check)
 {
-    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE, "cohort_reduce"), COHORT_OK);
-    CHECK_INT(cohort__op_check(COHORT_BITWISE_XOR, COHORT_BYTE, "cohort_reduce"), COHORT_OK);
+    CHECK_OK(cohort__op_check(COHORT_SUM, COHORT_DOUBLE, "cohort_reduce"));
+    CHECK_OK(cohort__op_check(COHORT_BITWISE_XOR, COHORT_BYTE, "cohort_reduce"));
     CHECK_FAILS(cohort__op_check(NULL, COHORT_DOUBLE, "cohort_reduce"), COHORT_ERR_BAD_PARAMETER,
                 "no operation");
     CHECK_FAILS(cohort__op_check(COHORT_BITWISE_OR, COHORT_FLOAT, "cohort_reduce"),
                 COHORT_ERR_BAD_PARAMETER, "bitwise or can't reduce elements of type float");
-    CHECK_INT(cohort__op_check(COHORT_PRODUCT, COHORT_DOUBLE_COMPLEX, "cohort_reduce"), COHORT_OK);
+    CHECK_OK(cohort__op_check(COHORT_PRODUCT, COHORT_DOUBLE_COMPLEX, "cohort_reduce"));
     CHECK_FAILS(cohort__op_check(COHORT_MIN, COHORT_DOUBLE_COMPLEX, "cohort_reduce"),
                 COHORT_ERR_BAD_PARAMETER, "min can't reduce elements of type double complex");
     CHECK_FAILS(cohort__op_check(COHORT_MINLOC, COHORT_DOUBLE, "cohort_reduce"),
@@ -94,16 +93,16 @@ TEST(users)
     char name[16] = "look";
     const struct cohort_op_options options = {
         .name = name, .function = look, .arg = &seen, .commutative = false};
-    CHECK_INT(cohort_op_create(&op, &options), COHORT_OK);
+    CHECK_OK(cohort_op_create(&op, &options));
     strcpy(name, "gone"); /* the operation has its own copy of the name */
     CHECK_TEXT(op->name, "look");
     CHECK(!cohort__op_is_builtin(op) && !op->commutative);
     CHECK_INT(op->number, 0);
     cohort_datatype type = cohort_datatype_of_bytes(24);
-    CHECK_INT(cohort__op_check(op, type, "cohort_reduce"), COHORT_OK);
-    CHECK_INT(cohort__op_check(op, COHORT_FLOAT, "cohort_reduce"), COHORT_OK);
+    CHECK_OK(cohort__op_check(op, type, "cohort_reduce"));
+    CHECK_OK(cohort__op_check(op, COHORT_FLOAT, "cohort_reduce"));
     char a[1], b[1], c[1];
-    CHECK_INT(cohort__op_apply(op, a, b, c, 5, type), COHORT_OK);
+    CHECK_OK(cohort__op_apply(op, a, b, c, 5, type));
     CHECK(seen.result == a && seen.left == b && seen.right == c);
     CHECK(seen.count == 5 && seen.datatype == type && seen.num == 1);
     CHECK_INT(cohort__op_apply(op, a, b, c, 13, type), COHORT_ERR_FAILED);
@@ -120,10 +119,9 @@ TEST(users)
 static uint64_t hash_of(const char *name, bool commutative)
 {
     cohort_op *op = NULL;
-    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = name,
-                                                                .function = look,
-                                                                .commutative = commutative}),
-              COHORT_OK);
+    CHECK_OK(cohort_op_create(
+        &op,
+        &(struct cohort_op_options){.name = name, .function = look, .commutative = commutative}));
     uint64_t hash = op->hash;
     cohort_op_unref(op);
     return hash;
@@ -158,8 +156,7 @@ TEST(create)
     check_refused(&(struct cohort_op_options){.name = name, .function = look}, "longer than 63");
     name[63] = 0;
     cohort_op *op = NULL;
-    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = name, .function = look}),
-              COHORT_OK);
+    CHECK_OK(cohort_op_create(&op, &(struct cohort_op_options){.name = name, .function = look}));
     CHECK_TEXT(op->name, name);
     cohort_op_unref(op);
 }

@@ -217,7 +217,7 @@ static void check_done(struct call calls[NUM_LOCAL])
 {
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++) {
         CHECK(calls[rank].has_ended);
-        CHECK_INT(cohort_await(calls[rank].future), COHORT_OK);
+        CHECK_OK(cohort_await(calls[rank].future));
         CHECK_INT(calls[rank].meetings[SUM].out[0], 1 + 3 + 4);
         for (uint32_t from = 0; from < NUM_LOCAL; from++)
             CHECK_INT(calls[rank].meetings[GATHER].out[from], rank == ROOT ? local[from] : 0);
@@ -260,10 +260,10 @@ static void open_all(void)
     membership->refs = 1;
     memcpy(membership->locality_of, locality_of, sizeof(locality_of));
     cohort__packer_fini(&packer);
-    CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
-    CHECK_INT(cohort__inbox_group(inbox, "parted", membership, &group), COHORT_OK);
+    CHECK_OK(cohort__inbox_get(fake.process, &inbox));
+    CHECK_OK(cohort__inbox_group(inbox, "parted", membership, &group));
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++) {
-        CHECK_INT(cohort__endpoint_create(&comms[rank], group, local[rank]), COHORT_OK);
+        CHECK_OK(cohort__endpoint_create(&comms[rank], group, local[rank]));
         cohort__inbox_add(inbox, comms[rank]);
         cohort__group_add(group, comms[rank]->this_site, &comms[rank]->actor);
     }

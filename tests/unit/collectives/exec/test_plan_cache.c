@@ -14,7 +14,7 @@ static struct cohort__plan_memory memory; /* of all caches */
 static struct cohort__plan_cache *cache_create(void)
 {
     struct cohort__plan_cache *cache = NULL;
-    CHECK_INT(cohort__plan_cache_create(&cache, &memory), COHORT_OK);
+    CHECK_OK(cohort__plan_cache_create(&cache, &memory));
     return cache;
 }
 
@@ -38,10 +38,10 @@ static struct cohort__plan_entry *add_key(struct cohort__plan_cache *cache,
     struct cohort__plan_builder *builder;
     struct cohort__plan *plan;
     struct cohort__plan_entry *entry = NULL;
-    CHECK_INT(cohort__plan_builder_create(&builder, "test", number + 1, 0), COHORT_OK);
+    CHECK_OK(cohort__plan_builder_create(&builder, "test", number + 1, 0));
     cohort__plan_join(builder, 1);
-    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
-    CHECK_INT(cohort__plan_cache_add(cache, key, tail, plan, 100 + number, &entry), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder, &plan));
+    CHECK_OK(cohort__plan_cache_add(cache, key, tail, plan, 100 + number, &entry));
     return entry;
 }
 

@@ -33,13 +33,13 @@ TEST(sorts)
     struct cohort__blob *from[3] = {bundle_of(first, 3), NULL, bundle_of(second, 1)};
     struct cohort__blob *hosts[2] = {NULL}, *sites[8] = {NULL};
     CHECK_INT(cohort__machine_num_subgroups(machine, HOST), 2);
-    CHECK_INT(cohort__route(&route, from, 3, hosts, 2), COHORT_OK);
+    CHECK_OK(cohort__route(&route, from, 3, hosts, 2));
     CHECK_INT((long long)cohort__bundle_num(hosts[0]), 1);
     CHECK_INT((long long)cohort__bundle_num(hosts[1]), 3);
     /* The objects are the same. */
     CHECK(cohort__bundle_entries(hosts[0])->object == cohort__bundle_entries(from[0])[1].object);
     route = (struct cohort__route){machine, COHORT__BY_PLACE, 8, false};
-    CHECK_INT(cohort__route(&route, &hosts[1], 1, sites, 8), COHORT_OK);
+    CHECK_OK(cohort__route(&route, &hosts[1], 1, sites, 8));
     for (uint32_t i = 0; i < 8; i++)
         CHECK_INT((long long)cohort__bundle_num(sites[i]), i == 0 ? 2 : i == 7 ? 1 : 0);
     CHECK_INT(cohort__bundle_entries(sites[0])[1].source, 1);
@@ -56,7 +56,7 @@ TEST(copies)
     struct cohort__machine *machine = test_machine_create();
     struct cohort__route route = {.machine = machine, .level = COHORT__BY_PLACE, .copies = true};
     struct cohort__blob *from = bundle_of(pair, 1), *to[NUM] = {NULL};
-    CHECK_INT(cohort__route(&route, &from, 1, to, NUM), COHORT_OK);
+    CHECK_OK(cohort__route(&route, &from, 1, to, NUM));
     const struct cohort__blob *copy = cohort__bundle_entries(to[1])->object;
     CHECK(copy != cohort__bundle_entries(from)->object);
     CHECK_INT((long long)copy->bytes, 8);
@@ -94,7 +94,7 @@ TEST(astray)
 TEST(order)
 {
     struct cohort__blob *bundle = bundle_of((const uint32_t[][2]){{9, 1}, {0, 1}, {4, 1}}, 3);
-    CHECK_INT(cohort__route_order(bundle), COHORT_OK);
+    CHECK_OK(cohort__route_order(bundle));
     CHECK_INT(cohort__bundle_entries(bundle)[0].source, 0);
     CHECK_INT(cohort__bundle_entries(bundle)[1].source, 4);
     CHECK_INT(*(uint32_t *)cohort__bundle_entries(bundle)[2].object->data, 9);
@@ -103,5 +103,5 @@ TEST(order)
     CHECK_FAILS(cohort__route_order(bundle), COHORT_ERR_PROTOCOL,
                 "two objects from site 3 for site 1");
     cohort__blob_unref(bundle);
-    CHECK_INT(cohort__route_order(NULL), COHORT_OK);
+    CHECK_OK(cohort__route_order(NULL));
 }

@@ -13,7 +13,7 @@ static const char *way(const char *name, uint32_t num_sites, uint32_t from, uint
     struct cohort__network network;
     size_t length = 0;
     uint64_t link;
-    CHECK_INT(cohort__network_init(&network, name, num_sites), COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, name, num_sites));
     struct cohort__route route = cohort__route_begin(&network, from, to);
     text[0] = '\0';
     while (cohort__route_next(&route, &link)) {
@@ -72,10 +72,10 @@ TEST(hosts)
     CHECK_TEXT(way("hosts:3", 10, 3, 4), "host 0->switch switch->host 1");
     CHECK_TEXT(way("hosts:3", 10, 9, 6), "host 2->switch switch->host 1");
     CHECK_TEXT(way("hosts:10", 10, 9, 6), "host 9->switch switch->host 6");
-    CHECK_INT(cohort__network_init(&network, "hosts:3", 10), COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, "hosts:3", 10));
     CHECK(cohort__network_is_inside(&network, 4, 6));
     CHECK(!cohort__network_is_inside(&network, 3, 4));
-    CHECK_INT(cohort__network_init(&network, "full", 10), COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, "full", 10));
     CHECK(!cohort__network_is_inside(&network, 4, 6));
 }
 
@@ -86,7 +86,7 @@ TEST(routes_are_ways)
     static const char *const names[] = {"ring", "mesh", "hypercube", "hypercube:gray"};
     for (unsigned i = 0; i < 4; i++) {
         struct cohort__network network;
-        CHECK_INT(cohort__network_init(&network, names[i], 16), COHORT_OK);
+        CHECK_OK(cohort__network_init(&network, names[i], 16));
         for (uint32_t pair = 0; pair < 16 * 16; pair++) {
             uint32_t at = pair / 16, hops = 0;
             uint64_t link;

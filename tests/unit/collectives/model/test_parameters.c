@@ -38,7 +38,7 @@ TEST(encode)
     }
     size_t used = cohort__parameters_encode(&sent, bytes);
     CHECK(used > small && used <= sizeof(bytes));
-    CHECK_INT(cohort__parameters_decode(&got, bytes, used), COHORT_OK);
+    CHECK_OK(cohort__parameters_decode(&got, bytes, used));
     CHECK(memcmp(&sent, &got, sizeof(got)) == 0);
 }
 

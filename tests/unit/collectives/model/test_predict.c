@@ -159,7 +159,7 @@ TEST(factor)
 static struct cohort__placement place(const uint32_t *locality_of, uint32_t num_sites)
 {
     struct cohort__machine *machine;
-    CHECK_INT(cohort__machine_create(&machine, locality_of, num_sites, 3, NULL, 0), COHORT_OK);
+    CHECK_OK(cohort__machine_create(&machine, locality_of, num_sites, 3, NULL, 0));
     struct cohort__placement placement = cohort__placement_of(machine);
     cohort__machine_destroy(machine);
     return placement;

@@ -45,7 +45,7 @@ static struct cohort__question question_of(const struct cohort__request *request
 static const struct cohort__algorithm *choice(const struct cohort__question *question)
 {
     struct cohort__candidate chosen = {0};
-    CHECK_INT(cohort__select(question, &chosen), COHORT_OK);
+    CHECK_OK(cohort__select(question, &chosen));
     CHECK(!chosen.algorithm || cohort__algorithms[chosen.row] == chosen.algorithm);
     return chosen.algorithm;
 }
@@ -198,7 +198,7 @@ TEST(budget)
     double needs = cohort__algorithm_cost(question.forced, &request).memory;
     struct cohort__candidate chosen;
     question.memory_budget = (uint64_t)needs;
-    CHECK_INT(cohort__select(&question, &chosen), COHORT_OK);
+    CHECK_OK(cohort__select(&question, &chosen));
     question.memory_budget--;
     CHECK_FAILS(cohort__select(&question, &chosen), COHORT_ERR_NO_MEMORY,
                 "algorithm hierarchical, which is forced,");
@@ -213,7 +213,7 @@ TEST(budget)
     /* Without force, a row that needs less memory is chosen. */
     question.forced = NULL;
     question.mode = COHORT__MODE_ANY;
-    CHECK_INT(cohort__select(&question, &chosen), COHORT_OK);
+    CHECK_OK(cohort__select(&question, &chosen));
     CHECK(chosen.cost.memory <= (double)question.memory_budget);
 }
 

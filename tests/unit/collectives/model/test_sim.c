@@ -30,7 +30,7 @@ static cohort_status get_plan(void *argument, uint32_t site, struct cohort__plan
 {
     const struct script *script = argument;
     struct cohort__plan_builder *builder = NULL;
-    CHECK_INT(cohort__plan_builder_create(&builder, "script", script->num_sites, site), COHORT_OK);
+    CHECK_OK(cohort__plan_builder_create(&builder, "script", script->num_sites, site));
     for (size_t i = 0; i < script->num_lines; i++) {
         const struct line *line = &script->lines[i];
         uint32_t step = 0;
@@ -62,7 +62,7 @@ static cohort_status simulate(const char *name, uint32_t num_sites, const struct
     struct script script = {
         .lines = lines, .num_lines = lines_bytes / sizeof(*lines), .num_sites = num_sites};
     struct cohort__network network;
-    CHECK_INT(cohort__network_init(&network, name, num_sites), COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, name, num_sites));
     return cohort__simulate(&network, &costs, get_plan, &script, ret_result);
 }
 
@@ -94,7 +94,7 @@ TEST_RESULT(ping_pong)
                                  recv(2, 0, 5, NOTHING), send(2, 0, 7, 0)};
     char name[COHORT__LINK_NAME_BYTES];
     struct cohort__network network;
-    CHECK_INT(simulate("ring", 5, lines, sizeof(lines), &result), COHORT_OK);
+    CHECK_OK(simulate("ring", 5, lines, sizeof(lines), &result));
     check_time(result.time, 15 + 17);
     CHECK_INT(result.messages, 2);
     CHECK_INT(result.bytes, 12);
@@ -102,7 +102,7 @@ TEST_RESULT(ping_pong)
     CHECK_INT(result.contenders, 1);
     CHECK_INT(result.num_links, 4);
     CHECK_INT(result.busiest.bytes, 7);
-    CHECK_INT(cohort__network_init(&network, "ring", 5), COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, "ring", 5));
     cohort__link_name(&network, result.busiest.link, name);
     CHECK_TEXT(name, "1->0");
     check_time(result.phases[1].start, 0);
@@ -121,14 +121,14 @@ TEST_RESULT(ports)
                                recv(1, 0, 5, NOTHING), recv(2, 0, 7, NOTHING)};
     const struct line in[] = {recv(0, 1, 5, NOTHING), recv(0, 2, 7, NOTHING),
                               send(1, 0, 5, NOTHING), send(2, 0, 7, NOTHING)};
-    CHECK_INT(simulate("full", 3, both, sizeof(both), &result), COHORT_OK);
+    CHECK_OK(simulate("full", 3, both, sizeof(both), &result));
     check_time(result.time, 17);
     cohort__sim_result_fini(&result);
-    CHECK_INT(simulate("full", 3, out, sizeof(out), &result), COHORT_OK);
+    CHECK_OK(simulate("full", 3, out, sizeof(out), &result));
     check_time(result.time, 15 + 17);
     CHECK_INT(result.delayed, 0); /* a wait for a port is no wait for a link */
     cohort__sim_result_fini(&result);
-    CHECK_INT(simulate("full", 3, in, sizeof(in), &result), COHORT_OK);
+    CHECK_OK(simulate("full", 3, in, sizeof(in), &result));
     check_time(result.time, 15 + 17);
 }
 
@@ -138,7 +138,7 @@ TEST_RESULT(waits_for_receiver)
     const struct line lines[] = {send(0, 1, 5, NOTHING),  send(0, 2, 90, NOTHING),
                                  recv(2, 0, 90, NOTHING), recv(1, 3, 20, NOTHING),
                                  recv(1, 0, 5, 0),        send(3, 1, 20, NOTHING)};
-    CHECK_INT(simulate("full", 4, lines, sizeof(lines), &result), COHORT_OK);
+    CHECK_OK(simulate("full", 4, lines, sizeof(lines), &result));
     check_time(result.time, 100 + 15); /* the long message goes first, since its RECV is posted */
 }
 
@@ -150,7 +150,7 @@ TEST_RESULT(next_in_queue)
                                  send(0, 2, 7, NOTHING),  recv(3, 0, 10, NOTHING),
                                  recv(1, 0, 5, NOTHING),  recv(2, 0, 7, NOTHING),
                                  send(4, 1, 50, NOTHING), recv(1, 4, 50, NOTHING)};
-    CHECK_INT(simulate("full", 5, lines, sizeof(lines), &result), COHORT_OK);
+    CHECK_OK(simulate("full", 5, lines, sizeof(lines), &result));
     check_time(result.time, 60 + 15);
 }
 
@@ -161,14 +161,14 @@ TEST_RESULT(links)
     const struct line lines[] = {send(0, 3, 5, NOTHING), recv(3, 0, 5, NOTHING),
                                  send(1, 2, 7, NOTHING), recv(2, 1, 7, NOTHING),
                                  send(2, 1, 9, NOTHING), recv(1, 2, 9, NOTHING)};
-    CHECK_INT(simulate("ring", 8, lines, sizeof(lines), &result), COHORT_OK);
+    CHECK_OK(simulate("ring", 8, lines, sizeof(lines), &result));
     check_time(result.time, 15 + 17);
     CHECK_INT(result.delayed, 1);
     CHECK_INT(result.contenders, 2);
     CHECK_INT(result.busiest.bytes, 12);
     CHECK_INT(result.busiest.messages, 2);
     cohort__sim_result_fini(&result);
-    CHECK_INT(simulate("full", 8, lines, sizeof(lines), &result), COHORT_OK);
+    CHECK_OK(simulate("full", 8, lines, sizeof(lines), &result));
     check_time(result.time, 19);
     CHECK_INT(result.delayed, 0);
 }
@@ -181,7 +181,7 @@ TEST_RESULT(hosts)
                                  send(2, 6, 10, NOTHING), send(3, 0, 10, NOTHING),
                                  recv(4, 0, 10, NOTHING), recv(5, 1, 10, NOTHING),
                                  recv(6, 2, 10, NOTHING), recv(0, 3, 10, NOTHING)};
-    CHECK_INT(simulate("hosts:2", 8, lines, sizeof(lines), &result), COHORT_OK);
+    CHECK_OK(simulate("hosts:2", 8, lines, sizeof(lines), &result));
     check_time(result.time, 60);
     CHECK_INT(result.contenders, 3);
     CHECK_INT(result.delayed, 2);
@@ -189,7 +189,7 @@ TEST_RESULT(hosts)
     CHECK_INT(result.busiest.bytes, 30);
     CHECK_INT(result.links[2].bytes, 10);
     cohort__sim_result_fini(&result);
-    CHECK_INT(simulate("hosts:1", 8, lines, sizeof(lines), &result), COHORT_OK);
+    CHECK_OK(simulate("hosts:1", 8, lines, sizeof(lines), &result));
     check_time(result.time, 6);
 }
 
@@ -206,7 +206,7 @@ TEST_RESULT(reductions)
         {1, COHORT__STEP_SEND, 0, 1, 10, 3, 3},
         {0, COHORT__STEP_RECV, 1, 1, 10, NOTHING, 3},
     };
-    CHECK_INT(simulate("full", 2, lines, sizeof(lines), &result), COHORT_OK);
+    CHECK_OK(simulate("full", 2, lines, sizeof(lines), &result));
     check_time(result.time, 15 + 8 + 8 + 20);
     check_time(result.phases[2].start, 0);
     check_time(result.phases[2].end, 31);
@@ -221,7 +221,7 @@ TEST_RESULT(memory)
 {
     const struct line lines[] = {send(0, 1, 5, NOTHING), recv(1, 0, 5, NOTHING),
                                  send(1, 2, 100, NOTHING), recv(2, 1, 100, NOTHING)};
-    CHECK_INT(simulate("full", 3, lines, sizeof(lines), &result), COHORT_OK);
+    CHECK_OK(simulate("full", 3, lines, sizeof(lines), &result));
     CHECK_INT(result.memory, 164);
     CHECK_INT(result.memory_site, 1);
     CHECK_INT(result.tmp_bytes, 164);
@@ -230,7 +230,7 @@ TEST_RESULT(memory)
 
 TEST_RESULT(nothing)
 {
-    CHECK_INT(simulate("ring", 1, NULL, 0, &result), COHORT_OK);
+    CHECK_OK(simulate("ring", 1, NULL, 0, &result));
     check_time(result.time, 0);
     CHECK_INT(result.messages, 0);
     CHECK_INT(result.contenders, 0);
@@ -273,11 +273,9 @@ TEST(rows)
     struct cohort__sim_result result;
     struct cohort__request request = {
         .collective = COHORT__BROADCAST, .num_sites = 9, .root = 4, .arity = 2, .bytes = 30};
-    CHECK_INT(cohort__network_init(&network, "full", 9), COHORT_OK);
-    CHECK_INT(cohort__simulate_algorithm(&network, &costs,
-                                         cohort__algorithm_find(COHORT__BROADCAST, "linear"),
-                                         &request, &result),
-              COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, "full", 9));
+    CHECK_OK(cohort__simulate_algorithm(
+        &network, &costs, cohort__algorithm_find(COHORT__BROADCAST, "linear"), &request, &result));
     check_time(result.time, 8 * 40);
     CHECK_INT(result.num_links, 8);
     cohort__sim_result_fini(&result);

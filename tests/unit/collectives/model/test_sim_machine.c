@@ -36,7 +36,7 @@ static cohort_status get_plan(void *argument, uint32_t site, struct cohort__plan
 {
     const struct script *script = argument;
     struct cohort__plan_builder *builder = NULL;
-    CHECK_INT(cohort__plan_builder_create(&builder, "script", script->num_sites, site), COHORT_OK);
+    CHECK_OK(cohort__plan_builder_create(&builder, "script", script->num_sites, site));
     for (size_t i = 0; i < script->num_lines; i++) {
         const struct line *line = &script->lines[i];
         uint32_t step = 0;
@@ -118,7 +118,7 @@ TEST(tasks)
 {
     struct cohort__sim_machine machine = machine_of(1, 1, 2, 1);
     struct cohort__sim_account account;
-    CHECK_INT(simulate(&machine, message, sizeof(message), &account), COHORT_OK);
+    CHECK_OK(simulate(&machine, message, sizeof(message), &account));
     check_exact(account.time, 10 + 10 + 20 + 1 + 20);
     check_exact(account.reaches[COHORT__DISTANCE_TASKS].work, 60);
     check_exact(account.reaches[COHORT__DISTANCE_TASKS].wire, 1);
@@ -133,12 +133,12 @@ TEST(localities)
 {
     struct cohort__sim_machine machine = machine_of(1, 2, 1, 2);
     struct cohort__sim_account account;
-    CHECK_INT(simulate(&machine, message, sizeof(message), &account), COHORT_OK);
+    CHECK_OK(simulate(&machine, message, sizeof(message), &account));
     check_exact(account.time, 30 + 30 + 110 + 30);
     check_exact(account.turns, 0);
     check_sum(&account);
     machine.cores = 1;
-    CHECK_INT(simulate(&machine, backwards, sizeof(backwards), &account), COHORT_OK);
+    CHECK_OK(simulate(&machine, backwards, sizeof(backwards), &account));
     check_exact(account.time, 30 + (7 + 30) + 30 + 110 + (7 + 30));
     check_exact(account.turns, 14);
     check_exact(account.reaches[COHORT__DISTANCE_LOCALITIES].wire, 110);
@@ -151,10 +151,10 @@ TEST(shared_cores)
 {
     struct cohort__sim_machine machine = machine_of(2, 1, 1, 1);
     struct cohort__sim_account account;
-    CHECK_INT(simulate(&machine, backwards, sizeof(backwards), &account), COHORT_OK);
+    CHECK_OK(simulate(&machine, backwards, sizeof(backwards), &account));
     check_exact(account.time, 5 + 50 + 40 + 1040 + 40);
     machine.is_shared = true;
-    CHECK_INT(simulate(&machine, backwards, sizeof(backwards), &account), COHORT_OK);
+    CHECK_OK(simulate(&machine, backwards, sizeof(backwards), &account));
     check_exact(account.time, 5 + 50 + (7 + 50) + 560 + (7 + 560));
     check_exact(account.reaches[COHORT__DISTANCE_HOSTS].wire, 0);
     check_exact(account.calls, 5);
@@ -170,7 +170,7 @@ TEST(links)
                                  {3, COHORT__STEP_RECV, 1, 10, NOTHING}};
     struct cohort__sim_machine machine = machine_of(2, 2, 1, 2);
     struct cohort__sim_account account;
-    CHECK_INT(simulate(&machine, lines, sizeof(lines), &account), COHORT_OK);
+    CHECK_OK(simulate(&machine, lines, sizeof(lines), &account));
     check_exact(account.time, 5 + 50 + 40 + (40 + 40 + 1000) + 40);
     CHECK_INT(account.reaches[COHORT__DISTANCE_HOSTS].messages, 2);
     check_sum(&account);
@@ -184,7 +184,7 @@ TEST(reduce)
                                  {1, COHORT__STEP_RECV, 0, 10, 0}};
     struct cohort__sim_machine machine = machine_of(1, 2, 1, 2);
     struct cohort__sim_account account;
-    CHECK_INT(simulate(&machine, lines, sizeof(lines), &account), COHORT_OK);
+    CHECK_OK(simulate(&machine, lines, sizeof(lines), &account));
     check_exact(account.time, 30 + 300 + 30);
     check_sum(&account);
 }
@@ -197,7 +197,7 @@ TEST(meet)
                                  {2, COHORT__STEP_MEET, 1, 8, NOTHING}};
     struct cohort__sim_machine machine = machine_of(1, 1, 3, 1);
     struct cohort__sim_account account;
-    CHECK_INT(simulate(&machine, lines, sizeof(lines), &account), COHORT_OK);
+    CHECK_OK(simulate(&machine, lines, sizeof(lines), &account));
     check_exact(account.time, 3 * 10 + 3 * 20 + 1 + 3 * 16);
     check_sum(&account);
     CHECK_FAILS(simulate(&machine, lines, 2 * sizeof(lines[0]), &account), COHORT_ERR_BAD_PARAMETER,
@@ -213,7 +213,7 @@ TEST(meet_on_network)
     const struct cohort__sim_costs costs = {.startup = 1};
     struct cohort__sim_result result;
     struct cohort__network network;
-    CHECK_INT(cohort__network_init(&network, "full", 2), COHORT_OK);
+    CHECK_OK(cohort__network_init(&network, "full", 2));
     CHECK_FAILS(cohort__simulate(&network, &costs, get_plan, &script, &result),
                 COHORT_ERR_BAD_PARAMETER, "on a network nobody meets");
 }

@@ -71,7 +71,7 @@ TEST(write)
     written.terms[COHORT__DISTANCE_LOCALITIES][COHORT__TERM_BYTE] = 1.0 / 3;
     for (unsigned i = 0; i < COHORT__KNOTS; i++)
         written.factors[COHORT__DISTANCE_LOCALITIES][5][i] = (int8_t)(7 * i - 120);
-    CHECK_INT(cohort__tune_file_write(&written, "of a test", &text), COHORT_OK);
+    CHECK_OK(cohort__tune_file_write(&written, "of a test", &text));
     CHECK(strncmp(text, "# of a test\n", 12) == 0);
     CHECK_CONTAINS(text, cohort__algorithms[5]->name);
     check_read(text);

@@ -8,14 +8,14 @@ enum { PHASE = 3, TAG = 40 };
 static struct cohort__plan_builder *builder_create(uint32_t num_sites)
 {
     struct cohort__plan_builder *builder = NULL;
-    CHECK_INT(cohort__plan_builder_create(&builder, "test", num_sites, 0), COHORT_OK);
+    CHECK_OK(cohort__plan_builder_create(&builder, "test", num_sites, 0));
     return builder;
 }
 
 static struct cohort__plan *finish(struct cohort__plan_builder *builder)
 {
     struct cohort__plan *plan = NULL;
-    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder, &plan));
     return plan;
 }
 

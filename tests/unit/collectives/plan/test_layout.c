@@ -83,7 +83,7 @@ static cohort_layout *draw_vector(struct naive *naive, struct cohort__random *ra
     size_t count = cohort__random_below(random, 6), block = cohort__random_below(random, 4);
     size_t stride = cohort__random_below(random, 7);
     cohort_layout *layout;
-    CHECK_INT(cohort_layout_create_vector(&layout, count, block, stride), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&layout, count, block, stride));
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < block; k++)
             naive_add(naive, i * stride + k);
@@ -103,7 +103,7 @@ static cohort_layout *draw_blocks(struct naive *naive, struct cohort__random *ra
         for (size_t k = 0; k < blocks[i].count; k++)
             naive_add(naive, offset + k);
     }
-    CHECK_INT(cohort_layout_create_blocks(&layout, num ? blocks : NULL, num), COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks(&layout, num ? blocks : NULL, num));
     return layout;
 }
 
@@ -118,7 +118,7 @@ static cohort_layout *draw_box(struct naive *naive, struct cohort__random *rando
         if (dim >= num_dims)
             starts[dim] = 0, counts[dim] = 1;
     }
-    CHECK_INT(cohort_layout_create_box(&layout, num_dims, sizes, starts, counts), COHORT_OK);
+    CHECK_OK(cohort_layout_create_box(&layout, num_dims, sizes, starts, counts));
     for (size_t x = starts[0]; x < starts[0] + counts[0]; x++)
         for (size_t y = starts[1]; y < starts[1] + counts[1]; y++)
             for (size_t z = starts[2]; z < starts[2] + counts[2]; z++)
@@ -144,7 +144,7 @@ static cohort_layout *draw_parts(struct naive *naive, struct cohort__random *ran
             parts[i].offset = SIZE_MAX;
         free(inner);
     }
-    CHECK_INT(cohort_layout_create_parts(&layout, num ? parts : NULL, num), COHORT_OK);
+    CHECK_OK(cohort_layout_create_parts(&layout, num ? parts : NULL, num));
     for (size_t i = 0; i < num; i++)
         cohort_layout_unref((cohort_layout *)parts[i].layout);
     return layout;
@@ -166,7 +166,7 @@ static cohort_layout *draw(struct naive *naive, struct cohort__random *random, u
         size_t count = cohort__random_below(random, 4), stride = cohort__random_below(random, 60);
         static struct naive inner[3];
         cohort_layout *layout, *inside = draw(&inner[depth], random, depth - 1);
-        CHECK_INT(cohort_layout_create_repeat(&layout, count, stride, inside), COHORT_OK);
+        CHECK_OK(cohort_layout_create_repeat(&layout, count, stride, inside));
         cohort_layout_unref(inside);
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < inner[depth].num; k++)
@@ -232,7 +232,7 @@ static void search_overlap(const struct cohort__lying *lying, size_t element, bo
 {
     struct cohort__overlap overlap;
     bool found;
-    CHECK_INT(cohort__layout_overlap(lying, LYING, &found, &overlap), COHORT_OK);
+    CHECK_OK(cohort__layout_overlap(lying, LYING, &found, &overlap));
     CHECK_INT(found, !is_fine);
     if (!found)
         return;
@@ -271,8 +271,7 @@ static void check_overlap(struct cohort__random *random, unsigned *num_found)
             is_there[naive.offsets[k]] = true;
         }
         for (int round = 0; round < 2; round++) {
-            CHECK_INT(cohort__layout_overlaps_itself(layouts[i], element, &found, &overlap),
-                      COHORT_OK);
+            CHECK_OK(cohort__layout_overlaps_itself(layouts[i], element, &found, &overlap));
             CHECK_INT(found, is_itself);
         }
         if (cohort__layout_is_run(layouts[i]) && naive.num > 0) {
@@ -311,7 +310,7 @@ static void check_pattern(struct cohort__random *random, unsigned *num_found)
         }
         if (is_sent && cohort__random_below(random, 8) == 0)
             length = 3 * stride; /* across several of the others */
-        CHECK_INT(cohort_layout_create_vector(&layouts[i], count, length, step), COHORT_OK);
+        CHECK_OK(cohort_layout_create_vector(&layouts[i], count, length, step));
         naive.num = naive.span = 0;
         for (size_t k = 0; k < count * length; k++)
             naive_add(&naive, k / length * step + k % length);
@@ -358,8 +357,8 @@ TEST(overlap_of_many)
     cohort_layout *far, *same;
     struct cohort__overlap overlap;
     bool found;
-    CHECK_INT(cohort_layout_create_vector(&far, many, 1, 3), COHORT_OK);
-    CHECK_INT(cohort_layout_create_vector(&same, many, 2, 0), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&far, many, 1, 3));
+    CHECK_OK(cohort_layout_create_vector(&same, many, 2, 0));
     const struct cohort__lying lying[] = {
         {.offset = 5, .bytes = many, .layout = far},
         {.offset = 5 + 3 * many, .bytes = many, .layout = far, .site = 1},
@@ -367,9 +366,9 @@ TEST(overlap_of_many)
         {.offset = 1, .bytes = 1, .site = 3},
         {.offset = 5 + 6 * many - 3, .bytes = 1, .site = 4},
     };
-    CHECK_INT(cohort__layout_overlap(lying, 4, &found, &overlap), COHORT_OK);
+    CHECK_OK(cohort__layout_overlap(lying, 4, &found, &overlap));
     CHECK(!found);
-    CHECK_INT(cohort__layout_overlap(lying, 5, &found, &overlap), COHORT_OK);
+    CHECK_OK(cohort__layout_overlap(lying, 5, &found, &overlap));
     CHECK(found && overlap.a.site + overlap.b.site == 5);
     CHECK_INT(overlap.a.begin, 5 + 6 * many - 3);
     /* Behind a run that is sent within a longer one. */
@@ -378,11 +377,11 @@ TEST(overlap_of_many)
         {.offset = 5, .bytes = 1, .site = 1, .is_sent = true},
         {.offset = 50, .bytes = 1, .site = 2},
     };
-    CHECK_INT(cohort__layout_overlap(around, 3, &found, &overlap), COHORT_OK);
+    CHECK_OK(cohort__layout_overlap(around, 3, &found, &overlap));
     CHECK(found && overlap.a.site == 0 && overlap.b.site == 2);
-    CHECK_INT(cohort__layout_overlaps_itself(far, 8, &found, &overlap), COHORT_OK);
+    CHECK_OK(cohort__layout_overlaps_itself(far, 8, &found, &overlap));
     CHECK(!found);
-    CHECK_INT(cohort__layout_overlaps_itself(same, 8, &found, &overlap), COHORT_OK);
+    CHECK_OK(cohort__layout_overlaps_itself(same, 8, &found, &overlap));
     CHECK(found && overlap.a.begin == 0 && overlap.b.begin == 0 && overlap.b.end == 16);
     /* Those of two strips take turns, until one ends, and somebody else is where the other does. */
     const struct cohort__lying turns[] = {
@@ -390,9 +389,9 @@ TEST(overlap_of_many)
         {.offset = 1, .bytes = many, .layout = far, .site = 1, .is_sent = true},
         {.offset = 3 * many - 5, .bytes = 1, .site = 2},
     };
-    CHECK_INT(cohort__layout_overlap(turns, 2, &found, &overlap), COHORT_OK);
+    CHECK_OK(cohort__layout_overlap(turns, 2, &found, &overlap));
     CHECK(!found);
-    CHECK_INT(cohort__layout_overlap(turns, 3, &found, &overlap), COHORT_OK);
+    CHECK_OK(cohort__layout_overlap(turns, 3, &found, &overlap));
     CHECK(found && overlap.a.site + overlap.b.site == 3);
     CHECK_INT(overlap.a.begin, 3 * many - 5);
     cohort_layout_unref(far);
@@ -406,20 +405,20 @@ TEST(joined)
     static const cohort_layout_block steps[] = {{0, 2}, {5, 2}, {10, 2}, {15, 2}};
     static const cohort_layout_block row[] = {{3, 2}, {5, 1}, {6, 4}};
     cohort_layout *layout, *inner;
-    CHECK_INT(cohort_layout_create_box(&layout, 3, sizes, starts, counts), COHORT_OK);
+    CHECK_OK(cohort_layout_create_box(&layout, 3, sizes, starts, counts));
     CHECK_INT(layout->num_strips, 1); /* a whole face */
     CHECK_INT(layout->strips[0].count, 28);
     cohort_layout_unref(layout);
-    CHECK_INT(cohort_layout_create_blocks(&layout, steps, 4), COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks(&layout, steps, 4));
     CHECK_INT(layout->num_strips, 1);
     CHECK_INT(layout->strips[0].count, 4);
     cohort_layout_unref(layout);
-    CHECK_INT(cohort_layout_create_blocks(&layout, row, 3), COHORT_OK);
+    CHECK_OK(cohort_layout_create_blocks(&layout, row, 3));
     CHECK(cohort__layout_is_run(layout) && !cohort_layout_is_dense(layout));
     cohort_layout_unref(layout);
-    CHECK_INT(cohort_layout_create_vector(&inner, 3, 4, 4), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&inner, 3, 4, 4));
     CHECK(cohort_layout_is_dense(inner));
-    CHECK_INT(cohort_layout_create_repeat(&layout, 5, 12, inner), COHORT_OK);
+    CHECK_OK(cohort_layout_create_repeat(&layout, 5, 12, inner));
     CHECK(cohort_layout_is_dense(layout));
     CHECK(layout->number != inner->number);
     cohort_layout_unref(inner);
@@ -452,9 +451,8 @@ TEST(refused)
     expect(cohort_layout_create_blocks(&layout, wraps, 1), "beyond");
     expect(cohort_layout_create_blocks(&layout, much, 2), "beyond");
     expect(cohort_layout_create_repeat(&layout, 1, 1, NULL), "no inner");
-    CHECK_INT(cohort_layout_create_vector(&inner, 2, 1, half), COHORT_OK);
-    CHECK_INT(cohort_layout_create_blocks(&two, (cohort_layout_block[]){{0, 1}, {2, 2}}, 2),
-              COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&inner, 2, 1, half));
+    CHECK_OK(cohort_layout_create_blocks(&two, (cohort_layout_block[]){{0, 1}, {2, 2}}, 2));
     expect(cohort_layout_create_repeat(&layout, 4, half, inner), "beyond");
     expect(cohort_layout_create_repeat(&layout, 3, huge, inner), "beyond");
     expect(cohort_layout_create_repeat(&layout, half, 1, two), "too many");
@@ -491,17 +489,17 @@ TEST(many)
 {
     const size_t many = (size_t)1 << 33, most = (size_t)1 << 61;
     cohort_layout *layout, *inner;
-    CHECK_INT(cohort_layout_create_vector(&layout, most, 1, 2), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&layout, most, 1, 2));
     CHECK_INT(cohort_layout_num_elements(layout), most);
     CHECK_INT(cohort_layout_span(layout), 2 * most - 1);
     CHECK_INT(layout->num_strips, 1);
     cohort_layout_unref(layout);
-    CHECK_INT(cohort_layout_create_vector(&layout, PTRDIFF_MAX, 1, 0), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&layout, PTRDIFF_MAX, 1, 0));
     CHECK_INT(layout->num_strips, 1);
     cohort_layout_unref(layout);
 
-    CHECK_INT(cohort_layout_create_vector(&inner, 4, 1, 2), COHORT_OK);
-    CHECK_INT(cohort_layout_create_repeat(&layout, many, 8, inner), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&inner, 4, 1, 2));
+    CHECK_OK(cohort_layout_create_repeat(&layout, many, 8, inner));
     CHECK_INT(cohort_layout_num_elements(layout), 4 * many);
     CHECK_INT(cohort_layout_span(layout), 8 * many - 1);
     CHECK_INT(layout->num_strips, 1);
@@ -509,7 +507,7 @@ TEST(many)
     expect(cohort_layout_create_repeat(&layout, many, 9, inner), "8589934592 times 1 blocks");
     cohort_layout_unref(inner);
     const cohort_layout_part part = {1, layout};
-    CHECK_INT(cohort_layout_create_parts(&inner, &part, 1), COHORT_OK);
+    CHECK_OK(cohort_layout_create_parts(&inner, &part, 1));
     CHECK_INT(cohort_layout_span(inner), 8 * many);
     CHECK_INT(inner->num_strips, 1);
     cohort_layout_unref(inner);
@@ -521,8 +519,8 @@ TEST(empty)
 {
     const size_t huge = (size_t)1 << 40;
     cohort_layout *layout, *inner;
-    CHECK_INT(cohort_layout_create_vector(&inner, SIZE_MAX, 0, SIZE_MAX), COHORT_OK);
-    CHECK_INT(cohort_layout_create_repeat(&layout, SIZE_MAX, SIZE_MAX, inner), COHORT_OK);
+    CHECK_OK(cohort_layout_create_vector(&inner, SIZE_MAX, 0, SIZE_MAX));
+    CHECK_OK(cohort_layout_create_repeat(&layout, SIZE_MAX, SIZE_MAX, inner));
     CHECK_INT(cohort_layout_num_elements(layout) + cohort_layout_span(layout), 0);
     CHECK(cohort_layout_is_dense(layout));
     cohort_layout_unref(layout);
@@ -531,8 +529,7 @@ TEST(empty)
         size_t sizes[] = {huge, huge, 3, 3}, counts[] = {huge, huge, 2, 2};
         counts[empty] = 0;
         for (int round = 0; round < 2; round++) {
-            CHECK_INT(cohort_layout_create_box(&layout, 4, sizes, (size_t[]){0, 0, 0, 0}, counts),
-                      COHORT_OK);
+            CHECK_OK(cohort_layout_create_box(&layout, 4, sizes, (size_t[]){0, 0, 0, 0}, counts));
             CHECK_INT(cohort_layout_num_elements(layout) + cohort_layout_span(layout), 0);
             cohort_layout_unref(layout);
             sizes[empty] = 0;

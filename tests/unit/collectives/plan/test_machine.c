@@ -65,9 +65,8 @@ static struct cohort__machine *make(const struct placement *placement)
     struct cohort__machine_level outer[MAX_OUTER];
     for (uint32_t level = 0; level < MAX_OUTER; level++)
         outer[level] = (struct cohort__machine_level){names[level], placement->group_of[level]};
-    CHECK_INT(cohort__machine_create(&machine, placement->locality_of, placement->num_sites,
-                                     placement->num_localities, outer, placement->num_outer),
-              COHORT_OK);
+    CHECK_OK(cohort__machine_create(&machine, placement->locality_of, placement->num_sites,
+                                    placement->num_localities, outer, placement->num_outer));
     return machine;
 }
 
@@ -222,8 +221,7 @@ TEST(million)
             locality_of[site] = (uint32_t)((uint64_t)site * 7919 % num_localities[k]);
             host_of[site] = site % 1000;
         }
-        CHECK_INT(cohort__machine_create(&machine, locality_of, SITES, num_localities[k], &host, 1),
-                  COHORT_OK);
+        CHECK_OK(cohort__machine_create(&machine, locality_of, SITES, num_localities[k], &host, 1));
         CHECK_INT(cohort__machine_num_subgroups(machine, 0), num_localities[k]);
         CHECK_INT(cohort__machine_num_subgroups(machine, 1), 1000);
         for (uint32_t site = 0; site < SITES; site++) {

@@ -13,8 +13,7 @@ static char *print(const uint32_t *locality_of, uint32_t num_sites, const uint32
     const struct cohort__machine_level host = {"host", host_of};
     char *text;
     size_t bytes;
-    CHECK_INT(cohort__machine_create(&machine, locality_of, num_sites, num_sites, &host, 1),
-              COHORT_OK);
+    CHECK_OK(cohort__machine_create(&machine, locality_of, num_sites, num_sites, &host, 1));
     FILE *file = open_memstream(&text, &bytes);
     CHECK(file);
     cohort__machine_print(file, machine, root, turn);

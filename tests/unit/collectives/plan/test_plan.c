@@ -6,14 +6,14 @@
 static struct cohort__plan_builder *builder_create(uint32_t num_sites)
 {
     struct cohort__plan_builder *builder = NULL;
-    CHECK_INT(cohort__plan_builder_create(&builder, "test", num_sites, 0), COHORT_OK);
+    CHECK_OK(cohort__plan_builder_create(&builder, "test", num_sites, 0));
     return builder;
 }
 
 TEST(empty)
 {
     struct cohort__plan *plan = NULL;
-    CHECK_INT(cohort__plan_finish(builder_create(1), &plan), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder_create(1), &plan));
     CHECK_INT(plan->num_steps, 0);
     CHECK_INT(plan->in_bytes + plan->out_bytes + plan->tmp_bytes, 0);
     CHECK(cohort__plan_find_recv(plan, 1, 0, 0) == COHORT__NO_STEP);
@@ -44,7 +44,7 @@ TEST(layout)
     cohort__plan_after(builder, copy, send);
     cohort__plan_after(builder, copy, COHORT__NO_STEP);
     CHECK_INT(cohort__plan_num_steps(builder), 3);
-    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder, &plan));
     CHECK_INT(plan->in_bytes, 24);
     CHECK_INT(plan->out_bytes, 44);
     CHECK_INT(plan->blocks[two].offset, 64);
@@ -89,7 +89,7 @@ TEST(find_recv)
             for (uint32_t tag = 0; tag < NUM_TAGS; tag++)
                 cohort__plan_recv(builder, phase, source, tag, &block, 1);
     cohort__plan_send(builder, 2, 1, 0, &block, 1);
-    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder, &plan));
     uint32_t next = 0;
     for (unsigned phase = 1; phase <= 3; phase += 2)
         for (uint32_t source = 1; source < NUM_SITES; source++)

@@ -28,7 +28,7 @@ static void broken_init(struct broken *broken, uint32_t site)
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__plan *plan = NULL;
-    CHECK_INT(cohort__plan_builder_create(&builder, "pair", 2, site), COHORT_OK);
+    CHECK_OK(cohort__plan_builder_create(&builder, "pair", 2, site));
     uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, BYTES);
     uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, BYTES);
     uint32_t tmp = cohort__plan_tmp(builder, BYTES);
@@ -39,7 +39,7 @@ static void broken_init(struct broken *broken, uint32_t site)
     CHECK_INT(cohort__plan_copy(builder, 1, end, tmp), COPY);
     cohort__plan_after(builder, REDUCE, RECV);
     cohort__plan_after(builder, COPY, RECV);
-    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder, &plan));
     broken->plan = *plan;
     memcpy(broken->blocks, plan->blocks, plan->num_blocks * sizeof(plan->blocks[0]));
     memcpy(broken->refs, plan->block_refs, plan->num_block_refs * sizeof(plan->block_refs[0]));
@@ -345,8 +345,8 @@ static cohort_status check_pair(void (*break_first)(struct broken *broken),
 
 TEST(good)
 {
-    CHECK_INT(check_pair(no_defect, no_defect), COHORT_OK);
-    CHECK_INT(plan_check(NULL, 0), COHORT_OK);
+    CHECK_OK(check_pair(no_defect, no_defect));
+    CHECK_OK(plan_check(NULL, 0));
 }
 
 TEST(defects)
@@ -370,12 +370,12 @@ TEST(gaps)
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__plan *plan = NULL;
-    CHECK_INT(check_pair(may_have_a_gap, no_defect), COHORT_OK);
-    CHECK_INT(cohort__plan_builder_create(&builder, "gaps", 1, 0), COHORT_OK);
+    CHECK_OK(check_pair(may_have_a_gap, no_defect));
+    CHECK_OK(cohort__plan_builder_create(&builder, "gaps", 1, 0));
     cohort__plan_set_gaps(builder);
     cohort__plan_zero(builder, 1, cohort__plan_range(builder, COHORT__SPACE_OUT, 1, 7));
-    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
-    CHECK_INT(plan_check(&plan, 1), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder, &plan));
+    CHECK_OK(plan_check(&plan, 1));
     cohort__plan_unref(plan);
 }
 
@@ -388,8 +388,8 @@ static void sends_after_recv_only(struct broken *broken)
 
 TEST(message_cycle)
 {
-    CHECK_INT(check_pair(sends_after_recv_only, no_defect), COHORT_OK);
-    CHECK_INT(check_pair(no_defect, sends_after_recv_only), COHORT_OK);
+    CHECK_OK(check_pair(sends_after_recv_only, no_defect));
+    CHECK_OK(check_pair(no_defect, sends_after_recv_only));
     CHECK_FAILS(check_pair(sends_after_recv_only, sends_after_recv_only), COHORT_ERR_BAD_PARAMETER,
                 "never starts: deadlock");
 }
@@ -401,12 +401,12 @@ TEST(needs_memory)
     struct cohort__plan *plans[2];
     for (uint32_t site = 0; site < 2; site++) {
         struct cohort__plan_builder *builder = NULL;
-        CHECK_INT(cohort__plan_builder_create(&builder, "unsafe", 2, site), COHORT_OK);
+        CHECK_OK(cohort__plan_builder_create(&builder, "unsafe", 2, site));
         uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, BYTES);
         uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, BYTES);
         uint32_t send = cohort__plan_send(builder, 1, 1 - site, 0, &in, 1);
         cohort__plan_after(builder, cohort__plan_recv(builder, 1, 1 - site, 0, &out, 1), send);
-        CHECK_INT(cohort__plan_finish(builder, &plans[site]), COHORT_OK);
+        CHECK_OK(cohort__plan_finish(builder, &plans[site]));
     }
     CHECK_FAILS(plan_check(plans, 2), COHORT_ERR_BAD_PARAMETER, "never starts: deadlock");
     cohort__plan_unref(plans[0]);
@@ -418,12 +418,12 @@ TEST(writes_in_later)
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__plan *plan = NULL;
-    CHECK_INT(cohort__plan_builder_create(&builder, "later", 1, 0), COHORT_OK);
+    CHECK_OK(cohort__plan_builder_create(&builder, "later", 1, 0));
     uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, BYTES);
     uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, BYTES);
     uint32_t copy = cohort__plan_copy(builder, 1, out, in);
     cohort__plan_after(builder, cohort__plan_zero(builder, 1, in), copy);
-    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder, &plan));
     CHECK_FAILS(plan_check(&plan, 1), COHORT_ERR_BAD_PARAMETER,
                 "step 1 (ZERO, phase 1): writes byte 0 of IN");
     cohort__plan_unref(plan);
@@ -446,7 +446,7 @@ static struct cohort__plan *note_plan(const struct note_defect *defect, uint32_t
     static const uint32_t sites[] = {0, 1, 2};
     struct cohort__plan_builder *builder = NULL;
     struct cohort__plan *plan = NULL;
-    CHECK_INT(cohort__plan_builder_create(&builder, "notes", 3, site), COHORT_OK);
+    CHECK_OK(cohort__plan_builder_create(&builder, "notes", 3, site));
     uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, BYTES);
     uint32_t post = COHORT__NO_STEP, read = COHORT__NO_STEP;
     for (uint32_t i = 0; site == 0 && i < defect->posts; i++)
@@ -462,7 +462,7 @@ static struct cohort__plan *note_plan(const struct note_defect *defect, uint32_t
                            cohort__plan_read(builder, 1, 1, 1, 0,
                                              cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 4),
                                              COHORT__NO_BLOCK));
-    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_OK(cohort__plan_finish(builder, &plan));
     return plan;
 }
 

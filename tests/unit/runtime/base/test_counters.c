@@ -61,8 +61,8 @@ TEST(file)
     int fd, again;
     char text[2 * COHORT__COUNTERS_JSON_BYTES] = "";
     const struct cohort__counters counters = {.at = 1};
-    CHECK_INT(cohort__counters_open(file, &fd), COHORT_OK);
-    CHECK_INT(cohort__counters_open(file, &again), COHORT_OK);
+    CHECK_OK(cohort__counters_open(file, &fd));
+    CHECK_OK(cohort__counters_open(file, &again));
     CHECK(cohort__counters_append(fd, &counters));
     CHECK(cohort__counters_append(again, &counters));
     CHECK_INT(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -73,7 +73,7 @@ TEST(file)
     close(fd);
     CHECK_INT(bytes % 2, 0);
     CHECK_INT(memcmp(text, text + bytes / 2, (size_t)bytes / 2), 0);
-    CHECK_INT(cohort__counters_open("/dev/full", &fd), COHORT_OK);
+    CHECK_OK(cohort__counters_open("/dev/full", &fd));
     CHECK(!cohort__counters_append(fd, &counters));
     CHECK_INT(errno, ENOSPC);
     close(fd);

@@ -67,7 +67,7 @@ TEST(copies_share_and_outlive)
     cohort__error_copy(&second, &second);
     CHECK(cohort__error_message(&first) == cohort__error_message(&second));
     cohort__error_fini(&first);
-    CHECK_INT(first.status, COHORT_OK);
+    CHECK_OK(first.status);
     CHECK_INT(second.status, COHORT_ERR_GONE);
     CHECK_TEXT(cohort__error_message(&second), "text");
     cohort__error_fini(&second);

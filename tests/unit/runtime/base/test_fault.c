@@ -19,7 +19,7 @@ static void read_good(const char *text)
     cohort_status status = cohort__fault_plan_read(text, &plan);
     if (status)
         fprintf(stderr, "%s: %s\n", text, cohort_error_message());
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
 }
 
 static void check_rule(uint32_t index, enum cohort__fault_kind kind, bool is_any, uint32_t locality,
@@ -133,10 +133,10 @@ static void test_draw(void)
         char text[100];
         snprintf(text, sizeof(text), "kill:any@<4,drop:any@7,alloc:3@9,seed:%u", seed);
         read_good(text);
-        CHECK_INT(cohort__fault_plan_draw(&plan, SIZE), COHORT_OK);
+        CHECK_OK(cohort__fault_plan_draw(&plan, SIZE));
         struct cohort__fault_plan first = plan;
         read_good(text);
-        CHECK_INT(cohort__fault_plan_draw(&plan, SIZE), COHORT_OK);
+        CHECK_OK(cohort__fault_plan_draw(&plan, SIZE));
         for (uint32_t i = 0; i < 3; i++) {
             const struct cohort__fault_rule *rule = &first.rules[i];
             CHECK(rule->locality < SIZE && rule->other < SIZE);
@@ -175,7 +175,7 @@ static void test_draw_mistakes(void)
         CHECK(plan.rules[0].is_any == was_any);
     }
     read_good("kill:any@1");
-    CHECK_INT(cohort__fault_plan_draw(&plan, 1), COHORT_OK);
+    CHECK_OK(cohort__fault_plan_draw(&plan, 1));
 }
 
 /* Whether this message, number OF_ALL and number OF_LINK to OTHER, kills locality RANK. */

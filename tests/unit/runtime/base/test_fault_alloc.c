@@ -9,7 +9,7 @@
 static void make(struct cohort__fault *fault, uint32_t rank, const char *text)
 {
     fault->rank = rank;
-    CHECK_INT(cohort__fault_plan_read(text, &fault->plan), COHORT_OK);
+    CHECK_OK(cohort__fault_plan_read(text, &fault->plan));
 }
 
 static void test_wanted(void)

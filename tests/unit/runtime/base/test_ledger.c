@@ -34,9 +34,9 @@ static struct found find_in(int memory, uint32_t slot, enum cohort__ledger_kind 
 {
     struct cohort__ledger_view view;
     struct found found = {0};
-    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    CHECK_OK(cohort__ledger_view_init(&view, memory, slot));
     CHECK(!view.is_damaged);
-    CHECK_INT(cohort__ledger_each(&view, kind, count, &found), COHORT_OK);
+    CHECK_OK(cohort__ledger_each(&view, kind, count, &found));
     return found;
 }
 
@@ -44,7 +44,7 @@ static struct found find(enum cohort__ledger_kind kind)
 {
     int memory;
     uint32_t slot;
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
     struct found found = find_in(memory, slot, kind);
     close(memory);
     return found;
@@ -55,8 +55,8 @@ static const struct cohort__ledger_head *head(void)
     static struct cohort__ledger_view view;
     int memory;
     uint32_t slot;
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(cohort__ledger_view_init(&view, memory, slot));
     close(memory);
     return &view.head;
 }
@@ -174,9 +174,9 @@ static const char *words(void)
     uint32_t slot;
     struct cohort__ledger_view view;
     text[0] = '\0';
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WORDS, copy_words, text), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(cohort__ledger_view_init(&view, memory, slot));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_WORDS, copy_words, text));
     close(memory);
     return text;
 }
@@ -218,9 +218,9 @@ TEST(words)
 TEST(adopt)
 {
     int memory = -1;
-    CHECK_INT(cohort__ledger_create(&memory, 3), COHORT_OK);
+    CHECK_OK(cohort__ledger_create(&memory, 3));
     for (int round = 0; round < 2; round++) {
-        CHECK_INT(cohort__ledger_adopt(fcntl(memory, F_DUPFD, 100), 2), COHORT_OK);
+        CHECK_OK(cohort__ledger_adopt(fcntl(memory, F_DUPFD, 100), 2));
         CHECK_INT(fcntl(100, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
         CHECK_INT(find_in(memory, 2, COHORT__LEDGER_WAITS).num, 0);
         struct cohort__wait_line *line = take(5);
@@ -235,7 +235,7 @@ TEST(adopt)
         cohort__ledger_close();
         CHECK(fcntl(100, F_GETFD) < 0);
         struct cohort__ledger_view view;
-        CHECK_INT(cohort__ledger_view_init(&view, memory, 2), COHORT_OK);
+        CHECK_OK(cohort__ledger_view_init(&view, memory, 2));
         CHECK_INT(view.head.stage, COHORT__LEDGER_OVER);
         CHECK_FAILS(cohort__ledger_view_init(&view, memory, 1), COHORT_ERR_PROTOCOL,
                     "no program has begun");
@@ -258,7 +258,7 @@ TEST_LEDGER(adopt_refuses)
     CHECK_INT(cohort__ledger_create(&memory, COHORT__LEDGER_MAX_SLOTS + 1),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(memory, -1);
-    CHECK_INT(cohort__ledger_create(&memory, 2), COHORT_OK);
+    CHECK_OK(cohort__ledger_create(&memory, 2));
     check_refused(fcntl(memory, F_DUPFD, 100), 2, COHORT_ERR_PROTOCOL, "3 localities or more");
     check_refused(memfd_create("none", MFD_CLOEXEC), 0, COHORT_ERR_PROTOCOL, "was it closed?");
     struct cohort__wait_line *line = take(1);
@@ -275,7 +275,7 @@ static void check_variable(const char *value, const char *text)
 TEST(inherit)
 {
     int memory = -1;
-    CHECK_INT(cohort__ledger_inherit(), COHORT_OK);
+    CHECK_OK(cohort__ledger_inherit());
     check_there_is_none();
     check_variable("", "is ''");
     check_variable("2 0", "is '2 0'");
@@ -285,10 +285,10 @@ TEST(inherit)
     check_variable("100 1 ", "is '100 1 '");
     check_variable("100 1", "descriptor 100");
     CHECK(!getenv(COHORT__LEDGER_VARIABLE));
-    CHECK_INT(cohort__ledger_create(&memory, 2), COHORT_OK);
+    CHECK_OK(cohort__ledger_create(&memory, 2));
     CHECK_INT(fcntl(memory, F_DUPFD, 100), 100);
     setenv(COHORT__LEDGER_VARIABLE, "100 1", 1);
-    CHECK_INT(cohort__ledger_inherit(), COHORT_OK);
+    CHECK_OK(cohort__ledger_inherit());
     CHECK(!getenv(COHORT__LEDGER_VARIABLE));
     give_back(take(3));
     CHECK_INT(find_in(memory, 1, COHORT__LEDGER_WAITS).num, 0);
@@ -315,9 +315,9 @@ static void in_child(void (*run)(void))
 static void close_it(void)
 {
     int memory = -1;
-    CHECK_INT(cohort__ledger_create(&memory, 1), COHORT_OK);
+    CHECK_OK(cohort__ledger_create(&memory, 1));
     int other = memfd_create("other", MFD_CLOEXEC);
-    CHECK_INT(cohort__ledger_adopt(fcntl(memory, F_DUPFD, 100), 0), COHORT_OK);
+    CHECK_OK(cohort__ledger_adopt(fcntl(memory, F_DUPFD, 100), 0));
     struct cohort__wait_line *line = take(1);
     CHECK_INT(dup2(other, 100), 100);
     struct cohort__site_line *site = cohort__ledger_take(COHORT__LEDGER_SITES);
@@ -326,7 +326,7 @@ static void close_it(void)
     CHECK_INT(find_in(memory, 0, COHORT__LEDGER_SITES).num, 0);
     CHECK_INT(find_in(memory, 0, COHORT__LEDGER_WAITS).num, 1);
     struct cohort__ledger_view view;
-    CHECK_INT(cohort__ledger_view_init(&view, memory, 0), COHORT_OK);
+    CHECK_OK(cohort__ledger_view_init(&view, memory, 0));
     CHECK_INT(view.head.is_cut, 1);
     cohort__ledger_give_back(COHORT__LEDGER_SITES, site);
     give_back(line);
@@ -443,9 +443,9 @@ static struct sought find_module(uint64_t address)
     int memory;
     uint32_t slot;
     struct sought sought = {.address = address};
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_MODULES, seek, &sought), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(cohort__ledger_view_init(&view, memory, slot));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_MODULES, seek, &sought));
     close(memory);
     return sought;
 }

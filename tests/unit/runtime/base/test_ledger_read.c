@@ -73,12 +73,12 @@ TEST(reading)
     struct cohort__ledger_view view;
     unsigned num = 0;
     make();
-    CHECK_INT(cohort__ledger_view_init(&view, memory, 0), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, count, &num), COHORT_OK);
+    CHECK_OK(cohort__ledger_view_init(&view, memory, 0));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, count, &num));
     CHECK_INT(num, (WAIT_LINES + 2) / 3);
     num = 0;
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_SITES, count, &num), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_JOINS, count, &num), COHORT_OK);
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_SITES, count, &num));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_JOINS, count, &num));
     CHECK_INT(num, 0);
     close(memory);
 }
@@ -114,7 +114,7 @@ TEST(damaged_chunks)
         struct cohort__ledger_view view;
         make();
         put(&bad[i], sizeof(bad[i]), offsetof(struct cohort__ledger_head, chunks));
-        CHECK_INT(cohort__ledger_view_init(&view, memory, 0), COHORT_OK);
+        CHECK_OK(cohort__ledger_view_init(&view, memory, 0));
         CHECK(view.is_damaged);
         CHECK_INT(view.num_chunks, 1);
         CHECK_INT(view.head.chunks[0].kind, COHORT__LEDGER_SITES);
@@ -152,7 +152,7 @@ TEST(time)
 {
     struct cohort__ledger_view view;
     make();
-    CHECK_INT(cohort__ledger_view_init(&view, memory, 0), COHORT_OK);
+    CHECK_OK(cohort__ledger_view_init(&view, memory, 0));
     CHECK_INT(cohort__ledger_nanoseconds(&view, 0, 0, 2000), 1000);
     CHECK_INT(cohort__ledger_nanoseconds(&view, 0, 0, 5000), 2500);
     CHECK_INT(cohort__ledger_nanoseconds(&view, 0, 0, 0), 0);
@@ -185,15 +185,15 @@ TEST(find)
     CHECK_INT(waitpid(child, &status, WUNTRACED), child);
     struct cohort__ledger_view view;
     unsigned num = 0;
-    CHECK_INT(cohort__ledger_find(child, &other, &slot), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(child, &other, &slot));
     CHECK_INT(slot, 0);
     kill(child, SIGKILL);
     CHECK_INT(waitpid(child, &status, 0), child);
     /* Its memory stays as long as it is open here. */
-    CHECK_INT(cohort__ledger_view_init(&view, other, slot), COHORT_OK);
+    CHECK_OK(cohort__ledger_view_init(&view, other, slot));
     CHECK_INT(view.head.pid, child);
     CHECK_INT(view.head.rank, 1);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, count, &num), COHORT_OK);
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, count, &num));
     CHECK_INT(num, 1);
     CHECK_FAILS(cohort__ledger_find(child, &other, &slot), COHORT_ERR_SYSTEM, "there is none");
     close(other);

@@ -18,14 +18,14 @@ static bool is(struct cohort__word word, const char *text)
 TEST(read)
 {
     struct cohort__named_levels levels;
-    CHECK_INT(read("switch=s-1.a:b,rack_2=7", &levels), COHORT_OK);
+    CHECK_OK(read("switch=s-1.a:b,rack_2=7", &levels));
     CHECK_INT(levels.num, 2);
     CHECK(is(levels.levels[0].name, "switch") && is(levels.levels[0].group, "s-1.a:b"));
     CHECK(is(levels.levels[1].name, "rack_2") && is(levels.levels[1].group, "7"));
     CHECK(!is(levels.levels[1].group, "8") && !is(levels.levels[1].group, "77"));
-    CHECK_INT(read("", &levels), COHORT_OK);
+    CHECK_OK(read("", &levels));
     CHECK_INT(levels.num, 0);
-    CHECK_INT(cohort__named_levels_read("a=1,b=2", 3, &levels), COHORT_OK);
+    CHECK_OK(cohort__named_levels_read("a=1,b=2", 3, &levels));
     CHECK_INT(levels.num, 1);
 }
 
@@ -65,7 +65,7 @@ TEST(longest)
         text[at + 95] = ',';
     }
     text[COHORT__NAMED_LEVELS_BYTES] = '\0';
-    CHECK_INT(read(text, &levels), COHORT_OK);
+    CHECK_OK(read(text, &levels));
     CHECK_INT(levels.num, COHORT__NAMED_LEVELS_MAX);
     cohort__named_levels_list(&levels, list);
     CHECK_INT(strlen(list), strlen("the levels ") + 4 * 31 + 3 * 2);
@@ -94,8 +94,8 @@ TEST(fit)
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         struct cohort__named_levels left, right;
-        CHECK_INT(read(pairs[i].left, &left), COHORT_OK);
-        CHECK_INT(read(pairs[i].right, &right), COHORT_OK);
+        CHECK_OK(read(pairs[i].left, &left));
+        CHECK_OK(read(pairs[i].right, &right));
         CHECK_INT(cohort__named_levels_fit(&left, &right), pairs[i].fit);
         CHECK_INT(cohort__named_levels_fit(&right, &left), pairs[i].fit);
     }
@@ -108,7 +108,7 @@ TEST(list)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct cohort__named_levels levels;
         char list[COHORT__NAMED_LEVELS_LIST];
-        CHECK_INT(read(texts[i][0], &levels), COHORT_OK);
+        CHECK_OK(read(texts[i][0], &levels));
         cohort__named_levels_list(&levels, list);
         CHECK_TEXT(list, texts[i][1]);
     }

@@ -20,7 +20,7 @@ struct newer {
 TEST(same)
 {
     struct current given = {1, 2}, read;
-    CHECK_INT(cohort__options_read(&read, sizeof(read), &given, sizeof(given), "x"), COHORT_OK);
+    CHECK_OK(cohort__options_read(&read, sizeof(read), &given, sizeof(given), "x"));
     CHECK(read.a == 1 && read.b == 2);
 }
 
@@ -28,10 +28,10 @@ TEST(older)
 {
     struct older given = {1};
     struct current read = {7, 7};
-    CHECK_INT(cohort__options_read(&read, sizeof(read), &given, sizeof(given), "x"), COHORT_OK);
+    CHECK_OK(cohort__options_read(&read, sizeof(read), &given, sizeof(given), "x"));
     CHECK(read.a == 1 && read.b == 0);
     read = (struct current){7, 7};
-    CHECK_INT(cohort__options_read(&read, sizeof(read), &given, 0, "x"), COHORT_OK);
+    CHECK_OK(cohort__options_read(&read, sizeof(read), &given, 0, "x"));
     CHECK(read.a == 0 && read.b == 0);
 }
 
@@ -39,7 +39,7 @@ TEST(newer)
 {
     struct newer given = {1, 2, 0};
     struct current read = {7, 7};
-    CHECK_INT(cohort__options_read(&read, sizeof(read), &given, sizeof(given), "x"), COHORT_OK);
+    CHECK_OK(cohort__options_read(&read, sizeof(read), &given, sizeof(given), "x"));
     CHECK(read.a == 1 && read.b == 2);
     read = (struct current){7, 7};
     for (unsigned byte = 0; byte < sizeof(given.c); byte++) {

@@ -43,9 +43,8 @@ static void in_child(void (*run)(void))
 static void begin(uint64_t most_bytes)
 {
     CHECK(!cohort__trace_is_on);
-    CHECK_INT(cohort__trace_begin(&(struct cohort__trace_options){
-                  .file = file, .most_bytes = most_bytes, .key = 7, .rank = 3, .size = 4}),
-              COHORT_OK);
+    CHECK_OK(cohort__trace_begin(&(struct cohort__trace_options){
+        .file = file, .most_bytes = most_bytes, .key = 7, .rank = 3, .size = 4}));
     CHECK(cohort__trace_is_on);
 }
 
@@ -264,7 +263,7 @@ TEST_IN_CHILD(counts)
     struct cohort__counters counters = {0};
     const struct cohort__trace_options options = {.file = NULL};
     cohort__trace_count(COHORT__COUNTER_FETCHES, 1); /* not yet */
-    CHECK_INT(cohort__trace_begin(&options), COHORT_OK);
+    CHECK_OK(cohort__trace_begin(&options));
     CHECK_INT(cohort__trace_begin(&options), COHORT_ERR_STATE);
     errno = 77;
     cohort__trace_count(COHORT__COUNTER_FETCHES, 1);

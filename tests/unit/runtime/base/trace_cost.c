@@ -48,9 +48,8 @@ int main(int argc, char **argv)
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);
     snprintf(part, sizeof(part), "%s.0.part", file);
-    CHECK_INT(cohort__trace_begin(&(struct cohort__trace_options){
-                  .file = file, .most_bytes = UINT64_C(1) << 30, .size = 1}),
-              COHORT_OK);
+    CHECK_OK(cohort__trace_begin(
+        &(struct cohort__trace_options){.file = file, .most_bytes = UINT64_C(1) << 30, .size = 1}));
     double one = measure("an event of one record", write_one);
     double two = measure("an event of two records", write_long);
     CHECK(cohort__trace_end());

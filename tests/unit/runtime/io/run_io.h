@@ -62,16 +62,16 @@ static inline void run_io_with(unsigned num_workers, bool progress_thread,
     cohort__log_level_set(COHORT__LOG_WARN);
     cohort__log_sink_set(keep_line, NULL);
     logged[0] = '\0';
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     cohort__loop_scheduler_hooks(loop, &hooks);
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     cohort__loop_attach(loop);
     cohort_future *done = cohort_async(run_io_then_stop, &function);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
     cohort__loop_attach(NULL);
     cohort__io_end();
     cohort__loop_destroy(loop);
-    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_OK(cohort_await(done));
 }
 
 /* The same with one worker, with several, and beside a progress thread, and nothing is left open.
@@ -128,12 +128,11 @@ struct pair {
 static inline void pair_create(struct pair *pair)
 {
     cohort_tcp_listener *listener;
-    CHECK_INT(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)));
     cohort_future *accepted = cohort_tcp_accept(listener, &pair->ends[0]);
-    CHECK_INT(cohort_await(cohort_tcp_connect("127.0.0.1", cohort_tcp_listener_port(listener),
-                                              &pair->ends[1])),
-              COHORT_OK);
-    CHECK_INT(cohort_await(accepted), COHORT_OK);
+    CHECK_OK(cohort_await(
+        cohort_tcp_connect("127.0.0.1", cohort_tcp_listener_port(listener), &pair->ends[1])));
+    CHECK_OK(cohort_await(accepted));
     cohort_tcp_listener_unref(listener);
 }
 
@@ -152,7 +151,7 @@ static inline cohort_status do_nothing(uv_loop_t *loop, void *arg)
 
 static inline void let_begin(void)
 {
-    CHECK_INT(cohort_await(cohort_run_on_loop(do_nothing, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_run_on_loop(do_nothing, NULL)));
 }
 
 /* A call in a scope. */
@@ -166,7 +165,7 @@ static inline cohort_status make_call(void *arg)
 {
     struct scoped *scoped = arg;
     cohort_future *future = scoped->call(scoped->arg);
-    CHECK_INT(cohort_latch_count_down(scoped->is_made, 1), COHORT_OK);
+    CHECK_OK(cohort_latch_count_down(scoped->is_made, 1));
     check_fails(future, COHORT_ERR_CANCELLED, ": its scope was cancelled");
     check_fails(scoped->call(scoped->arg), COHORT_ERR_CANCELLED, ": its scope was cancelled");
     return COHORT_OK;
@@ -178,10 +177,10 @@ static inline void check_cancel(cohort_future *(*call)(void *arg), void *arg, vo
 {
     struct scoped scoped = {.call = call, .arg = arg};
     cohort_scope *scope;
-    CHECK_INT(cohort_latch_create(1, &scoped.is_made), COHORT_OK);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, make_call, &scoped), COHORT_OK);
-    CHECK_INT(cohort_latch_wait(scoped.is_made, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_latch_create(1, &scoped.is_made));
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, make_call, &scoped));
+    CHECK_OK(cohort_latch_wait(scoped.is_made, COHORT_NO_LIMIT));
     let_begin();
     if (before)
         before();

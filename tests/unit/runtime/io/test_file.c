@@ -107,8 +107,7 @@ static void remove_all(void)
 static cohort_file *open_new(void)
 {
     cohort_file *file;
-    CHECK_INT(cohort_await(cohort_file_open(path, O_RDWR | O_CREAT | O_TRUNC, 0600, &file)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_open(path, O_RDWR | O_CREAT | O_TRUNC, 0600, &file)));
     return file;
 }
 
@@ -124,29 +123,28 @@ static cohort_status store(void *arg)
     size_t bytes = 1;
     for (int i = 0; i < MUCH; i++)
         data[i] = (char)(i ^ i >> 8);
-    CHECK_INT(cohort_await(cohort_file_size(file, &size)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_size(file, &size)));
     CHECK_INT(size, 0);
-    CHECK_INT(cohort_await(cohort_file_read(file, 0, buffer, 10, &bytes)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_read(file, 0, buffer, 10, &bytes)));
     CHECK_INT(bytes, 0);
-    CHECK_INT(cohort_await(cohort_file_write(file, 50, data, MUCH)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_file_write(file, 7, NULL, 0)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_file_sync(file)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_file_size(file, &size)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_write(file, 50, data, MUCH)));
+    CHECK_OK(cohort_await(cohort_file_write(file, 7, NULL, 0)));
+    CHECK_OK(cohort_await(cohort_file_sync(file)));
+    CHECK_OK(cohort_await(cohort_file_size(file, &size)));
     CHECK_INT(size, MUCH + 50);
-    CHECK_INT(cohort_await(cohort_file_read(file, 50, buffer, sizeof(buffer), &bytes)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_read(file, 50, buffer, sizeof(buffer), &bytes)));
     CHECK_INT(bytes, MUCH);
     CHECK(memcmp(data, buffer, MUCH) == 0);
-    CHECK_INT(cohort_await(cohort_file_read(file, MUCH, buffer, 20, &bytes)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_read(file, MUCH, buffer, 20, &bytes)));
     CHECK_INT(bytes, 20);
     CHECK(memcmp(data + MUCH - 50, buffer, 20) == 0);
-    CHECK_INT(cohort_await(cohort_file_read(file, 0, buffer, 50, &bytes)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_read(file, 0, buffer, 50, &bytes)));
     CHECK(bytes == 50 && buffer[0] == 0 && buffer[49] == 0);
-    CHECK_INT(cohort_await(cohort_file_read(file, 0, NULL, 0, &bytes)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_read(file, 0, NULL, 0, &bytes)));
     CHECK_INT(bytes, 0);
-    CHECK_INT(cohort_await(cohort_file_read(file, (uint64_t)1 << 50, buffer, 1, &bytes)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_read(file, (uint64_t)1 << 50, buffer, 1, &bytes)));
     CHECK_INT(bytes, 0);
-    CHECK_INT(cohort_await(cohort_file_close(file)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_close(file)));
     cohort_file_unref(file);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -191,7 +189,7 @@ static cohort_status wrong_calls(void *arg)
     cohort_file_unref(NULL);
 
     cohort_file_unref(open_new());
-    CHECK_INT(cohort_await(cohort_file_open(path, O_RDONLY, 0, &file)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_open(path, O_RDONLY, 0, &file)));
     check_fails(cohort_file_read(file, 0, NULL, 1, &bytes), COHORT_ERR_BAD_PARAMETER,
                 "buffer is NULL");
     check_fails(cohort_file_read(file, 0, &byte, 1, NULL), COHORT_ERR_BAD_PARAMETER,
@@ -205,8 +203,8 @@ static cohort_status wrong_calls(void *arg)
     snprintf(text, sizeof(text), "cohort_file_write: %s: bad file descriptor (EBADF)", path);
     check_fails(cohort_file_write(file, 0, &byte, 1), COHORT_ERR_SYSTEM, text);
     CHECK(bytes == 77 && size == 77);
-    CHECK_INT(cohort_await(cohort_file_close(file)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_file_close(file)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_close(file)));
+    CHECK_OK(cohort_await(cohort_file_close(file)));
     check_fails(cohort_file_read(file, 0, &byte, 1, &bytes), COHORT_ERR_GONE, "it was closed here");
     check_fails(cohort_file_sync(file), COHORT_ERR_GONE, "it was closed here");
     check_fails(cohort_file_size(file, &size), COHORT_ERR_GONE, "it was closed here");
@@ -278,7 +276,7 @@ TEST_TASK(bad_close, run_io_with(1, false, task))
 /* What has begun ends before the file is closed, and is not cancelled. */
 static cohort_status sync_in_scope(void *arg)
 {
-    CHECK_INT(cohort_await(cohort_file_sync(arg)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_sync(arg)));
     CHECK(cohort_cancelled());
     return COHORT_OK;
 }
@@ -288,8 +286,8 @@ TEST_TASK(slow, run_io_with(2, true, task))
     cohort_scope *scope;
     cohort_file *file = open_new();
     is_slow = true;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, sync_in_scope, file), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, sync_in_scope, file));
     cohort_yield();
     wait_for_thread();
     cohort_scope_cancel(scope);
@@ -300,7 +298,7 @@ TEST_TASK(slow, run_io_with(2, true, task))
     is_slow = false;
     let_thread_go_on();
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
-    CHECK_INT(cohort_await(close), COHORT_OK);
+    CHECK_OK(cohort_await(close));
     cohort_file_unref(file);
 }
 
@@ -336,7 +334,7 @@ static cohort_status cancel(void *arg)
     CHECK(!cohort_future_ready(sync));
     is_slow = false;
     let_thread_go_on();
-    CHECK_INT(cohort_await(sync), COHORT_OK);
+    CHECK_OK(cohort_await(sync));
     cohort_file_unref(buffer.file);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -362,8 +360,7 @@ static cohort_status read_in_scope(void *arg)
     const struct partly *partly = arg;
     size_t bytes = 0;
     buffer[3 * SHORT - 1] = '\0';
-    CHECK_INT(cohort_await(cohort_file_read(partly->file, 0, buffer, 3 * SHORT, &bytes)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_read(partly->file, 0, buffer, 3 * SHORT, &bytes)));
     CHECK(cohort_cancelled() && bytes == 3 * SHORT && buffer[3 * SHORT - 1] == 'z');
     return COHORT_OK;
 }
@@ -383,8 +380,8 @@ static void cancel_partly(struct partly *partly)
     cohort_scope *scope;
     cohort_future *sync = NULL;
     is_slow = true;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, partly->function, partly), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, partly->function, partly));
     cohort_yield();
     let_begin();
     wait_for_thread(); /* in the first part */
@@ -401,13 +398,13 @@ static void cancel_partly(struct partly *partly)
     is_slow = false;
     let_thread_go_on();
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
-    CHECK_INT(sync ? cohort_await(sync) : COHORT_OK, COHORT_OK);
+    CHECK_OK(sync ? cohort_await(sync) : COHORT_OK);
 }
 
 static cohort_status go_on(void *arg)
 {
     struct partly partly = {.file = open_new(), .function = read_in_scope};
-    CHECK_INT(cohort_await(cohort_file_write(partly.file, 3 * SHORT - 1, "z", 1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_file_write(partly.file, 3 * SHORT - 1, "z", 1)));
     is_short = true;
     cancel_partly(&partly);
     partly.is_cancelled_between = true;
@@ -455,7 +452,7 @@ TEST(end)
     run_io_with(1, false, leave);
     at_end_join(&left.at_end);
     CHECK_CONTAINS(logged, "the program has left 1 file open at its end; closed now\n");
-    CHECK_INT(cohort_await(left.sync), COHORT_OK); /* it had begun */
+    CHECK_OK(cohort_await(left.sync)); /* it had begun */
     check_fails(left.read, COHORT_ERR_CANCELLED, ": the runtime has ended before");
     check_fails(left.open, COHORT_ERR_CANCELLED, ": the runtime has ended before");
     CHECK(!left.never);
@@ -488,8 +485,8 @@ static cohort_status leave_opening(void *arg)
     cohort_scope *scope;
     left.file = open_new();
     is_slow = true;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, open_in_scope, NULL), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, open_in_scope, NULL));
     cohort_yield();
     let_begin();
     wait_for_thread();
@@ -524,10 +521,8 @@ static cohort_status write_blocks(void *arg)
         uint64_t offset = (i * NUM_TASKS + (uint64_t)buffer->byte) * sizeof(block);
         size_t bytes;
         memset(block, (int)(buffer->byte + i), sizeof(block));
-        CHECK_INT(cohort_await(cohort_file_write(buffer->file, offset, block, sizeof(block))),
-                  COHORT_OK);
-        CHECK_INT(cohort_await(cohort_file_read(buffer->file, offset, back, sizeof(back), &bytes)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_file_write(buffer->file, offset, block, sizeof(block))));
+        CHECK_OK(cohort_await(cohort_file_read(buffer->file, offset, back, sizeof(back), &bytes)));
         CHECK(bytes == sizeof(back) && memcmp(block, back, bytes) == 0);
     }
     cohort_file_unref(buffer->file);

@@ -12,7 +12,7 @@ enum { MUCH = 24 << 20 }; /* more than the system keeps of a connection */
 
 static void write_text(cohort_tcp *tcp, const char *text)
 {
-    CHECK_INT(cohort_await(cohort_tcp_write(tcp, text, strlen(text))), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_write(tcp, text, strlen(text))));
 }
 
 static void check_read(cohort_tcp *tcp, const char *text)
@@ -20,8 +20,7 @@ static void check_read(cohort_tcp *tcp, const char *text)
     char buffer[100];
     size_t bytes = 1, have = 0;
     for (; have < strlen(text); have += bytes) {
-        CHECK_INT(cohort_await(cohort_tcp_read(tcp, buffer + have, strlen(text) - have, &bytes)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_read(tcp, buffer + have, strlen(text) - have, &bytes)));
         CHECK(bytes > 0);
     }
     CHECK(memcmp(buffer, text, have) == 0);
@@ -31,7 +30,7 @@ static void check_end(cohort_tcp *tcp)
 {
     char byte;
     size_t bytes = 1;
-    CHECK_INT(cohort_await(cohort_tcp_read(tcp, &byte, 1, &bytes)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_read(tcp, &byte, 1, &bytes)));
     CHECK_INT(bytes, 0);
 }
 
@@ -49,8 +48,8 @@ TEST_TASK(talk, run_io(task))
     check_read(pair.ends[0], " other way");
     check_read(pair.ends[1], "hello");
     write_text(pair.ends[0], "last");
-    CHECK_INT(cohort_await(cohort_tcp_write(pair.ends[0], NULL, 0)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_tcp_shutdown(pair.ends[0])), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_write(pair.ends[0], NULL, 0)));
+    CHECK_OK(cohort_await(cohort_tcp_shutdown(pair.ends[0])));
     check_read(pair.ends[1], "last");
     check_end(pair.ends[1]);
     check_end(pair.ends[1]);
@@ -80,21 +79,19 @@ static cohort_status move_much(void *arg)
     let_begin();
     for (size_t have = 0, bytes; have < MUCH; have += bytes) {
         CHECK(have > 0 || !cohort_future_ready(there));
-        CHECK_INT(cohort_await(cohort_tcp_read(pair.ends[1], buffer + have, MUCH - have, &bytes)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_read(pair.ends[1], buffer + have, MUCH - have, &bytes)));
         CHECK(bytes > 0);
     }
-    CHECK_INT(cohort_await(there), COHORT_OK);
+    CHECK_OK(cohort_await(there));
     CHECK(memcmp(data, buffer, MUCH) == 0);
     CHECK(!cohort_future_ready(back));
-    CHECK_INT(cohort_await(end), COHORT_OK);
+    CHECK_OK(cohort_await(end));
     check_end(pair.ends[1]);
     memset(buffer, 0, MUCH);
     for (size_t have = 0, bytes; have < MUCH; have += bytes)
-        CHECK_INT(cohort_await(cohort_tcp_read(pair.ends[0], buffer + have, 100000, &bytes)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_read(pair.ends[0], buffer + have, 100000, &bytes)));
     CHECK(memcmp(data, buffer, MUCH) == 0);
-    CHECK_INT(cohort_await(back), COHORT_OK);
+    CHECK_OK(cohort_await(back));
     pair_unref(&pair);
     free(data);
     free(buffer);
@@ -122,16 +119,16 @@ static cohort_status shut_down(void *arg)
     pair_create(&pair);
     while (write(descriptor(pair.ends[0]), much, MUCH) > 0)
         ; /* until the system has no room for more */
-    CHECK_INT(await_within(cohort_tcp_shutdown(pair.ends[0]), 10000000000), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_tcp_shutdown(pair.ends[0])), COHORT_OK);
+    CHECK_OK(await_within(cohort_tcp_shutdown(pair.ends[0]), 10000000000));
+    CHECK_OK(cohort_await(cohort_tcp_shutdown(pair.ends[0])));
     for (size_t bytes = 1; bytes > 0;)
-        CHECK_INT(cohort_await(cohort_tcp_read(pair.ends[1], much, MUCH, &bytes)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_read(pair.ends[1], much, MUCH, &bytes)));
     write_text(pair.ends[1], "still heard");
     check_read(pair.ends[0], "still heard");
-    CHECK_INT(cohort_await(cohort_tcp_shutdown(pair.ends[1])), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_shutdown(pair.ends[1])));
     check_end(pair.ends[0]); /* both directions have ended */
     for (int i = 0; i < 2; i++)
-        CHECK_INT(cohort_await(cohort_tcp_shutdown(pair.ends[i])), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_shutdown(pair.ends[i])));
     pair_unref(&pair);
     free(much);
     return COHORT_OK;
@@ -157,8 +154,8 @@ TEST_TASK(order, run_io(task))
         sent[i] = (char)i;
         writes[i] = cohort_tcp_write(pair.ends[0], &sent[i], 1);
     }
-    CHECK_INT(cohort_await(cohort_when_all(writes, NUM)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_when_all(reads, NUM)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(writes, NUM)));
+    CHECK_OK(cohort_await(cohort_when_all(reads, NUM)));
     for (int i = 0; i < NUM; i++)
         CHECK(got[i] == (char)i && bytes[i] == 1);
     pair_unref(&pair);
@@ -173,10 +170,10 @@ TEST_TASK(limit, run_io(task))
     size_t bytes;
     pair_create(&pair);
     cohort_future *read = cohort_tcp_read(pair.ends[0], &byte, 1, &bytes);
-    CHECK_INT(cohort_wait(read, 1000, &end), COHORT_OK);
+    CHECK_OK(cohort_wait(read, 1000, &end));
     CHECK_INT(end, COHORT_WAIT_EXPIRED);
     write_text(pair.ends[1], "b");
-    CHECK_INT(cohort_await(read), COHORT_OK);
+    CHECK_OK(cohort_await(read));
     CHECK_INT(byte, 'b');
     pair_unref(&pair);
 }
@@ -243,7 +240,7 @@ static void reset(cohort_tcp *tcp)
 {
     struct linger linger = {.l_onoff = 1};
     CHECK_INT(setsockopt(descriptor(tcp), SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
-    CHECK_INT(cohort_await(cohort_tcp_close(tcp)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_close(tcp)));
 }
 
 static cohort_status lose_peer(void *arg)
@@ -289,7 +286,7 @@ static void check_closed(cohort_tcp *tcp)
     check_fails(cohort_tcp_read(tcp, &byte, 1, &bytes), COHORT_ERR_GONE, "it was closed here");
     check_fails(cohort_tcp_write(tcp, "x", 1), COHORT_ERR_GONE, "it was closed here");
     check_fails(cohort_tcp_shutdown(tcp), COHORT_ERR_GONE, "it was closed here");
-    CHECK_INT(cohort_await(cohort_tcp_close(tcp)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_close(tcp)));
 }
 
 /* What waits ends when its connection is closed, or given back by all. */
@@ -309,8 +306,8 @@ static cohort_status close_meanwhile(void *arg)
         let_begin();
         if (round == 0) {
             cohort_future *close = cohort_tcp_close(pair.ends[0]);
-            CHECK_INT(cohort_await(cohort_tcp_close(pair.ends[0])), COHORT_OK);
-            CHECK_INT(cohort_await(close), COHORT_OK);
+            CHECK_OK(cohort_await(cohort_tcp_close(pair.ends[0])));
+            CHECK_OK(cohort_await(close));
             check_closed(pair.ends[0]);
         }
         cohort_tcp_unref(cohort_tcp_ref(pair.ends[0]));
@@ -322,7 +319,7 @@ static cohort_status close_meanwhile(void *arg)
         check_fails(end, COHORT_ERR_GONE, "cohort_tcp_shutdown: ");
         size_t have = 1;
         while (have > 0) /* what the system has had before is not lost */
-            CHECK_INT(cohort_await(cohort_tcp_read(pair.ends[1], much, MUCH, &have)), COHORT_OK);
+            CHECK_OK(cohort_await(cohort_tcp_read(pair.ends[1], much, MUCH, &have)));
         cohort_tcp_unref(pair.ends[1]);
     }
     free(much);
@@ -388,9 +385,8 @@ static cohort_status cancel(void *arg)
     check_cancel(call_write, &write, NULL);
     check_cancel(call_shutdown, &write, NULL);
     for (size_t have = 0; have < MUCH; have += read.got)
-        CHECK_INT(cohort_await(cohort_tcp_read(pair.ends[1], write.data, MUCH, &read.got)),
-                  COHORT_OK);
-    CHECK_INT(cohort_await(first), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_read(pair.ends[1], write.data, MUCH, &read.got)));
+    CHECK_OK(cohort_await(first));
     write_text(pair.ends[0], "as before");
     check_read(pair.ends[1], "as before");
     /* One that has begun does not. */
@@ -400,8 +396,8 @@ static cohort_status cancel(void *arg)
     /* Who cleans up may close. */
     cohort_scope *scope;
     void *both[] = {&scope, pair.ends[1]};
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, close_in_scope, both), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, close_in_scope, both));
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     check_closed(pair.ends[1]);
     pair_unref(&pair);
@@ -433,17 +429,17 @@ TEST_TASK(race, run_io(task))
         char byte = 0;
         struct buffer buffer = {pair.ends[0], &byte, 1, 0};
         cohort_scope *scope;
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-        CHECK_INT(cohort_scope_async(scope, read_byte, &buffer), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
+        CHECK_OK(cohort_scope_async(scope, read_byte, &buffer));
         char sent = (char)i;
         cohort_future *write = cohort_tcp_write(pair.ends[1], &sent, 1);
         for (int yields = i % 8; yields > 0; yields--)
             cohort_yield();
         cohort_scope_cancel(scope);
         CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
-        CHECK_INT(cohort_await(write), COHORT_OK);
+        CHECK_OK(cohort_await(write));
         if (buffer.got == 0)
-            CHECK_INT(cohort_await(call_read(&buffer)), COHORT_OK);
+            CHECK_OK(cohort_await(call_read(&buffer)));
         CHECK(byte == (char)i && buffer.got == 1);
     }
     pair_unref(&pair);
@@ -491,7 +487,7 @@ TEST(end)
     free(left.much);
     run_io_with(1, false, leave_closing); /* what was asked for before the end is done */
     CHECK_TEXT(logged, "");
-    CHECK_INT(cohort_await(left.closing), COHORT_OK);
+    CHECK_OK(cohort_await(left.closing));
     cohort_tcp_unref(left.pair.ends[0]);
 }
 
@@ -507,7 +503,7 @@ static cohort_status echo(void *arg)
     cohort_status status;
     while (!(status = cohort_await(cohort_tcp_read(tcp, buffer, sizeof(buffer), &bytes))) &&
            bytes > 0)
-        CHECK_INT(cohort_await(cohort_tcp_write(tcp, buffer, bytes)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_write(tcp, buffer, bytes)));
     cohort_tcp_unref(tcp);
     return status;
 }

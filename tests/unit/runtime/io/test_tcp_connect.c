@@ -12,9 +12,9 @@
 static uint16_t free_port(void)
 {
     cohort_tcp_listener *listener;
-    CHECK_INT(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)));
     uint16_t port = cohort_tcp_listener_port(listener);
-    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listener_close(listener)));
     cohort_tcp_listener_unref(listener);
     return port;
 }
@@ -26,14 +26,14 @@ static cohort_status names(void *arg)
 {
     static const char *const hosts[] = {"two.test", "one.test", "127.0.0.1"};
     cohort_tcp_listener *listener;
-    CHECK_INT(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)));
     for (int i = 0; i < 3; i++) {
         cohort_tcp *tcp, *accepted;
         cohort_future *accept = cohort_tcp_accept(listener, &accepted);
         uint16_t port = cohort_tcp_listener_port(listener);
-        CHECK_INT(cohort_await(cohort_tcp_connect(hosts[i], port, &tcp)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_connect(hosts[i], port, &tcp)));
         CHECK_TEXT(cohort_tcp_peer(tcp), cohort_tcp_listener_address(listener));
-        CHECK_INT(cohort_await(accept), COHORT_OK);
+        CHECK_OK(cohort_await(accept));
         cohort_tcp_unref(tcp);
         cohort_tcp_unref(accepted);
     }

@@ -25,22 +25,21 @@ __attribute__((visibility("default"))) int accept4(int fd, struct sockaddr *addr
 static cohort_tcp_listener *listen_at(const char *host, uint16_t port)
 {
     cohort_tcp_listener *listener;
-    CHECK_INT(cohort_await(cohort_tcp_listen(host, port, &listener)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listen(host, port, &listener)));
     return listener;
 }
 
 static cohort_tcp *connect_to(const char *host, const cohort_tcp_listener *listener)
 {
     cohort_tcp *tcp;
-    CHECK_INT(cohort_await(cohort_tcp_connect(host, cohort_tcp_listener_port(listener), &tcp)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_connect(host, cohort_tcp_listener_port(listener), &tcp)));
     return tcp;
 }
 
 static cohort_tcp *accept_from(cohort_tcp_listener *listener)
 {
     cohort_tcp *tcp;
-    CHECK_INT(cohort_await(cohort_tcp_accept(listener, &tcp)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_accept(listener, &tcp)));
     return tcp;
 }
 
@@ -119,10 +118,10 @@ static cohort_status wrong_calls(void *arg)
     CHECK_CONTAINS(cohort_error_message(), cohort_tcp_listener_address(listener));
     CHECK(!second);
     cohort_tcp *ends[] = {connect_to("127.0.0.1", listener), accept_from(listener)};
-    CHECK_INT(cohort_await(cohort_tcp_close(ends[1])), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_close(ends[1])));
     for (int i = 0; i < 2; i++)
         cohort_tcp_unref(ends[i]);
-    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listener_close(listener)));
     cohort_tcp_listener_unref(listener);
     /* The port is free again at once, whatever the system remembers of a connection. */
     cohort_tcp_listener_unref(listen_at("127.0.0.1", port));
@@ -181,7 +180,7 @@ static cohort_status no_descriptors(void *arg)
     CHECK(!never && !none_there);
     tcp = accept_from(listener);
     CHECK_INT(write(fd, "x", 1), 1);
-    CHECK_INT(cohort_await(cohort_tcp_read(tcp, &byte, 1, &bytes)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_read(tcp, &byte, 1, &bytes)));
     CHECK_INT(byte, 'x');
     close(fd);
     cohort_tcp_unref(tcp);
@@ -232,7 +231,7 @@ static cohort_status no_memory(void *arg)
     check_fails(connecting, COHORT_ERR_NO_MEMORY, "(ENOMEM)");
     has_no_memory = false;
     CHECK(!none && !no_listener);
-    CHECK_INT(cohort_await(cohort_tcp_accept(listener, &tcp)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_accept(listener, &tcp)));
     cohort_tcp_unref(tcp);
     close(fd);
     cohort_tcp_listener_unref(listener);
@@ -281,14 +280,14 @@ TEST_TASK(accept, run_io(task))
         accepts[i] = cohort_tcp_accept(listener, &accepted[i]);
     for (int i = 0; i < NUM; i++)
         connected[i] = connect_to("127.0.0.1", listener);
-    CHECK_INT(cohort_await(cohort_when_all(accepts, NUM / 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(accepts, NUM / 2)));
     for (int i = NUM / 2; i < NUM; i++)
         accepted[i] = accept_from(listener);
     for (int i = 0; i < NUM; i++) {
         char byte = 0;
         size_t bytes;
-        CHECK_INT(cohort_await(cohort_tcp_write(connected[i], "x", 1)), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_tcp_read(accepted[i], &byte, 1, &bytes)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_tcp_write(connected[i], "x", 1)));
+        CHECK_OK(cohort_await(cohort_tcp_read(accepted[i], &byte, 1, &bytes)));
         CHECK_INT(byte, 'x'); /* they came in order */
         cohort_tcp_unref(connected[i]);
         cohort_tcp_unref(accepted[i]);
@@ -323,10 +322,10 @@ TEST_TASK(let_wait, run_io_with(1, false, task))
     cohort_tcp_unref(accept_from(listener));
     cohort_tcp *second = connect_to("127.0.0.1", listener);
     prepare.data = &num_turns;
-    CHECK_INT(cohort_await(cohort_run_on_loop(start_counting, &prepare)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_sleep(20000000)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_run_on_loop(start_counting, &prepare)));
+    CHECK_OK(cohort_await(cohort_sleep(20000000)));
     CHECK(num_turns < 100);
-    CHECK_INT(cohort_await(cohort_run_on_loop(stop_counting, &prepare)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_run_on_loop(stop_counting, &prepare)));
     cohort_tcp_unref(accept_from(listener));
     cohort_tcp_unref(first);
     cohort_tcp_unref(second);
@@ -349,7 +348,7 @@ static cohort_status fail_at_once(void *arg)
     for (int i = 0; i < 10000 && !cohort_future_ready(read); i++)
         CHECK_INT(cohort_await(cohort_tcp_listen("192.0.2.7", 0, &never)), COHORT_ERR_SYSTEM);
     CHECK(cohort_future_ready(read));
-    CHECK_INT(cohort_await(read), COHORT_OK);
+    CHECK_OK(cohort_await(read));
     close(fd);
     cohort_tcp_unref(tcp);
     cohort_tcp_listener_unref(listener);
@@ -367,7 +366,7 @@ static void check_closed(cohort_tcp_listener *listener)
     check_fails(cohort_tcp_accept(listener, &tcp), COHORT_ERR_GONE, "it was closed here");
     check_fails(cohort_tcp_connect("127.0.0.1", cohort_tcp_listener_port(listener), &tcp),
                 COHORT_ERR_SYSTEM, "(ECONNREFUSED)");
-    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listener_close(listener)));
     CHECK(!tcp);
 }
 
@@ -378,7 +377,7 @@ TEST_TASK(close, run_io(task))
     cohort_future *accept = cohort_tcp_accept(listener, &tcp[0]);
     cohort_future *another = cohort_tcp_accept(listener, &tcp[1]);
     let_begin();
-    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listener_close(listener)));
     check_fails(accept, COHORT_ERR_GONE, "cohort_tcp_accept: 127.0.0.1:");
     check_fails(another, COHORT_ERR_GONE, "it was closed here");
     check_closed(listener);
@@ -393,7 +392,7 @@ TEST_TASK(close, run_io(task))
     cohort_tcp *waiting[3];
     for (int i = 0; i < 3; i++)
         waiting[i] = connect_to("127.0.0.1", listener);
-    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_tcp_listener_close(listener)));
     for (int i = 0; i < 3; i++) {
         char byte;
         size_t bytes = 1;

@@ -13,8 +13,8 @@ TEST(contact)
     struct cohort__contact read = {0};
     struct cohort__packer packer = {0};
     cohort__contact_pack(&packer, &contact);
-    CHECK_INT(packer.status, COHORT_OK);
-    CHECK_INT(cohort__contact_read(packer.data, packer.bytes, 0, &read), COHORT_OK);
+    CHECK_OK(packer.status);
+    CHECK_OK(cohort__contact_read(packer.data, packer.bytes, 0, &read));
     CHECK(read.position.host == UINT32_MAX && read.position.domain == UINT32_MAX - 1);
     CHECK(read.position.cores == UINT64_MAX - 2);
     CHECK_INT(read.address.bytes, 5);

@@ -28,7 +28,7 @@ TEST(real)
 {
     for (uint32_t rank = 0; rank < 7; rank++) {
         struct cohort__position position;
-        CHECK_INT(find(rank, (struct cohort__topology){0}, &position), COHORT_OK);
+        CHECK_OK(find(rank, (struct cohort__topology){0}, &position));
         CHECK_INT(position.host, rank / 4);
         CHECK_INT(position.domain, cohort__domain_find());
         CHECK(position.cores != 0 && position.cores == cohort__cores_identify());
@@ -40,10 +40,10 @@ TEST(played)
 {
     for (uint32_t rank = 0; rank < 7; rank++) {
         struct cohort__position position;
-        CHECK_INT(find(rank, (struct cohort__topology){4, 1, 2}, &position), COHORT_OK);
+        CHECK_OK(find(rank, (struct cohort__topology){4, 1, 2}, &position));
         CHECK_INT(position.host, rank / 2);
         CHECK(position.cores == cohort__cores_identify());
-        CHECK_INT(find(rank, (struct cohort__topology){2, 2, 2}, &position), COHORT_OK);
+        CHECK_OK(find(rank, (struct cohort__topology){2, 2, 2}, &position));
         CHECK_INT(position.host, rank / 4);
         CHECK_INT(position.domain, rank / 2);
     }

@@ -41,12 +41,12 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 static void start(uint32_t workers)
 {
-    CHECK_INT(cohort_start(&(cohort_start_options){.workers = workers}), COHORT_OK);
+    CHECK_OK(cohort_start(&(cohort_start_options){.workers = workers}));
 }
 
 static void stop(void)
 {
-    CHECK_INT(cohort_stop(COHORT_OK), COHORT_OK);
+    CHECK_OK(cohort_stop(COHORT_OK));
 }
 
 static void check_refused(cohort_status status, const char *message)
@@ -109,7 +109,7 @@ TEST(beside)
     CHECK_INT(cohort_num_workers(), 3);
     CHECK_INT(cohort_num_localities(), 1);
     CHECK_INT(cohort_worker_index(), -1);
-    CHECK_INT(cohort_await(cohort_async(look_around, &is_done)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(look_around, &is_done)));
     CHECK(is_done);
     CHECK_INT(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
     CHECK(sigismember(&blocked, SIGTERM) == 0);
@@ -128,7 +128,7 @@ TEST(workers)
     CHECK_INT(cohort_num_workers(), 2);
     stop();
     CHECK_INT(unsetenv("COHORT_WORKERS"), 0);
-    CHECK_INT(cohort_start(NULL), COHORT_OK);
+    CHECK_OK(cohort_start(NULL));
     CHECK(cohort_num_workers() > 0);
     stop();
 }
@@ -149,11 +149,11 @@ TEST(again)
     for (int i = 0; i < NUM; i++) {
         char name[16];
         snprintf(name, sizeof(name), "answer %d", i);
-        CHECK_INT(cohort_remote_register(name, answer, &num_answers), COHORT_OK);
+        CHECK_OK(cohort_remote_register(name, answer, &num_answers));
         start(2);
         check_refused(cohort_remote_register("late", answer, NULL), "the runtime is up already");
-        CHECK_INT(cohort_await(cohort_async_at(0, name, NULL, NULL)), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_sleep(1000)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_async_at(0, name, NULL, NULL)));
+        CHECK_OK(cohort_await(cohort_sleep(1000)));
         stop();
         await_threads(num_before);
         if (i == 0)
@@ -247,7 +247,7 @@ static void check_all_late(struct late *late, cohort_scope *scope)
     check_late(cohort_await(cohort_async_at(0, "none", NULL, NULL)), "cohort_async_at");
     check_late(cohort_await(cohort_async_everywhere("none", NULL, NULL)),
                "cohort_async_everywhere");
-    CHECK_INT(cohort_await(cohort_sleep(1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_sleep(1)));
 }
 
 static void *stop_meanwhile(void *arg)
@@ -264,22 +264,22 @@ TEST(late_tasks)
     struct late late = {.num_tasks = 0};
     int num_before = 0;
     start(2);
-    CHECK_INT(cohort_promise_create(&late.promise, &late.future), COHORT_OK);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&late.promise, &late.future));
+    CHECK_OK(cohort_scope_create(NULL, &scope));
     cohort_future *waiting = cohort_async(wait_and_start, &late);
     CHECK_INT(pthread_create(&thread, NULL, stop_meanwhile, NULL), 0);
     while ((status = cohort_await(cohort_async(count, &late))) == COHORT_OK)
         num_before++;
     check_late(status, "cohort_async");
     check_all_late(&late, scope);
-    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    CHECK_OK(cohort_scope_await(scope));
     CHECK_INT(late.num_tasks, num_before);
     cohort_promise_fulfil(late.promise, NULL);
-    CHECK_INT(cohort_await(waiting), COHORT_OK);
+    CHECK_OK(cohort_await(waiting));
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK_INT(late.num_tasks, num_before + 2);
     start(1); /* open again */
-    CHECK_INT(cohort_await(cohort_async(count, &late)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(count, &late)));
     stop();
 }
 
@@ -309,7 +309,7 @@ static void note(cohort_status status, void *value, void *arg)
 
 static void stop_in_callback(cohort_status status, void *value, void *arg)
 {
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     stop();
 }
 
@@ -320,20 +320,19 @@ TEST(callbacks)
     cohort_callbacks *callbacks = NULL;
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_callbacks_create(&callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_create(&callbacks));
     start(1);
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
-    CHECK_INT(cohort_callbacks_add(callbacks, future, note, &called), COHORT_OK);
-    CHECK_INT(cohort_callbacks_add(callbacks, cohort_future_of_value(NULL), stop_in_callback, NULL),
-              COHORT_OK);
-    CHECK_INT(cohort_callbacks_run(callbacks, 0, NULL), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
+    CHECK_OK(cohort_callbacks_add(callbacks, future, note, &called));
+    CHECK_OK(cohort_callbacks_add(callbacks, cohort_future_of_value(NULL), stop_in_callback, NULL));
+    CHECK_OK(cohort_callbacks_run(callbacks, 0, NULL));
     check_not_started();
     CHECK_INT(called.num, 0);
-    CHECK_INT(cohort_callbacks_run(callbacks, 0, NULL), COHORT_OK);
+    CHECK_OK(cohort_callbacks_run(callbacks, 0, NULL));
     CHECK_INT(called.num, 1);
     CHECK_INT(called.status, COHORT_ERR_CANCELLED);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(callbacks));
     CHECK_INT(called.num, 1);
 }
 
@@ -358,9 +357,9 @@ static cohort_status stop_on_loop(uv_loop_t *loop, void *arg)
 
 static void check_inside(void)
 {
-    CHECK_INT(cohort_await(cohort_async(stop_in_runtime, NULL)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_async(stop_in_blocking, NULL)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_run_on_loop(stop_on_loop, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(stop_in_runtime, NULL)));
+    CHECK_OK(cohort_await(cohort_async(stop_in_blocking, NULL)));
+    CHECK_OK(cohort_await(cohort_run_on_loop(stop_on_loop, NULL)));
 }
 
 TEST(misuse)
@@ -454,7 +453,7 @@ static void *stop_soon(void *arg)
     cohort_status status;
     while ((status = cohort_stop(COHORT_OK)) == COHORT_ERR_STATE)
         sched_yield();
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     return arg;
 }
 

@@ -77,82 +77,82 @@ static void check_defaults(void)
 
 TEST(defaults)
 {
-    CHECK_INT(read_with(NULL, NULL), COHORT_OK);
+    CHECK_OK(read_with(NULL, NULL));
     check_defaults();
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        CHECK_INT(read_with(variables[i], ""), COHORT_OK);
+        CHECK_OK(read_with(variables[i], ""));
         check_defaults();
     }
 }
 
 TEST(values)
 {
-    CHECK_INT(read_with("COHORT_WORKERS", "1"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_WORKERS", "1"));
     CHECK_INT(settings.workers, 1);
-    CHECK_INT(read_with("COHORT_WORKERS", "4096"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_WORKERS", "4096"));
     CHECK_INT(settings.workers, 4096);
-    CHECK_INT(read_with("COHORT_BLOCKING_THREADS", "3"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_BLOCKING_THREADS", "3"));
     CHECK_INT(settings.blocking_threads, 3);
-    CHECK_INT(read_with("COHORT_SPIN", "0"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_SPIN", "0"));
     CHECK_INT(settings.spin, 0);
-    CHECK_INT(read_with("COHORT_SPIN", "1000000"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_SPIN", "1000000"));
     CHECK_INT(settings.spin, 1000000000);
-    CHECK_INT(read_with("COHORT_STACK", "32768"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_STACK", "32768"));
     CHECK_INT(settings.stack, 32768);
-    CHECK_INT(read_with("COHORT_STACK", "1073741824"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_STACK", "1073741824"));
     CHECK_INT(settings.stack, 1 << 30);
-    CHECK_INT(read_with("COHORT_STACK_GUARD", "page"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_STACK_GUARD", "page"));
     CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_PAGE);
-    CHECK_INT(read_with("COHORT_STACK_GUARD", "canary"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_STACK_GUARD", "canary"));
     CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_CANARY);
-    CHECK_INT(read_with("COHORT_STACK_GUARD", "kernel"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_STACK_GUARD", "kernel"));
     CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_KERNEL);
-    CHECK_INT(read_with("COHORT_TASKS", "movable"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_TASKS", "movable"));
     CHECK(settings.tasks_move);
-    CHECK_INT(read_with("COHORT_TASKS", "pinned"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_TASKS", "pinned"));
     CHECK(!settings.tasks_move);
-    CHECK_INT(read_with("COHORT_PROGRESS", "thread"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_PROGRESS", "thread"));
     CHECK(settings.progress_thread);
-    CHECK_INT(read_with("COHORT_PROGRESS", "workers"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_PROGRESS", "workers"));
     CHECK(!settings.progress_thread);
-    CHECK_INT(read_with("COHORT_EAGER_BUDGET", "010"), COHORT_OK); /* not octal */
+    CHECK_OK(read_with("COHORT_EAGER_BUDGET", "010")); /* not octal */
     CHECK_INT(settings.eager_budget, 10);
     CHECK_INT(settings.workers, 0);
-    CHECK_INT(read_with("COHORT_TRACE", "/tmp/run.pb"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_TRACE", "/tmp/run.pb"));
     CHECK_TEXT(settings.trace, "/tmp/run.pb");
     CHECK_INT(chdir("/"), 0);
-    CHECK_INT(read_with("COHORT_TRACE", "run.pb"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_TRACE", "run.pb"));
     CHECK_CONTAINS(settings.trace, "/run.pb");
-    CHECK_INT(read_with("COHORT_MEMORY_MIB", "5"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_MEMORY_MIB", "5"));
     CHECK_INT(settings.memory, 5 << 20);
-    CHECK_INT(read_with("COHORT_TRACE_MIB", "3"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_TRACE_MIB", "3"));
     CHECK_INT(settings.trace_bytes, 3 << 20);
     CHECK_TEXT(settings.stats, "");
-    CHECK_INT(read_with("COHORT_STATS", "1"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_STATS", "1"));
     CHECK_TEXT(settings.stats, "1");
-    CHECK_INT(read_with("COHORT_STATS", "run.json"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_STATS", "run.json"));
     CHECK_TEXT(settings.stats, "run.json");
-    CHECK_INT(read_with("COHORT_STATS", "0"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_STATS", "0"));
     CHECK_TEXT(settings.stats, "");
     static char long_path[COHORT__TRACE_PATH_BYTES + 1];
     memset(long_path, 'a', COHORT__TRACE_PATH_BYTES);
     CHECK_INT(read_with("COHORT_STATS", long_path), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), "environment variable COHORT_STATS is a path of 4096 bytes; "
                                        "4095 are possible");
-    CHECK_INT(read_with("COHORT_GRACE", "86400"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_GRACE", "86400"));
     CHECK_INT(settings.grace, 86400 * 1000000000ll);
-    CHECK_INT(read_with("COHORT_NET", "ofi"), COHORT_OK);
-    CHECK_INT(read_with("COHORT_NET", "shm"), COHORT_OK);
-    CHECK_INT(read_with("COHORT_LOG", "warn"), COHORT_OK);
-    CHECK_INT(read_with("COHORT_LOG", "off"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_NET", "ofi"));
+    CHECK_OK(read_with("COHORT_NET", "shm"));
+    CHECK_OK(read_with("COHORT_LOG", "warn"));
+    CHECK_OK(read_with("COHORT_LOG", "off"));
     check_defaults();
-    CHECK_INT(read_with("COHORT_TOPOLOGY", "1x4096x012"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_TOPOLOGY", "1x4096x012"));
     CHECK_INT(settings.topology.hosts, 1);
     CHECK_INT(settings.topology.domains, 4096);
     CHECK_INT(settings.topology.localities, 12);
-    CHECK_INT(read_with("COHORT_LEVELS", "switch=s1,rack=r7"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_LEVELS", "switch=s1,rack=r7"));
     CHECK_TEXT(settings.levels, "switch=s1,rack=r7");
-    CHECK_INT(read_with("COHORT_FAULT", "kill:1@7"), COHORT_OK);
+    CHECK_OK(read_with("COHORT_FAULT", "kill:1@7"));
     CHECK_INT(settings.fault.num_rules, 1);
     CHECK_INT(settings.fault.rules[0].number, 7);
 }

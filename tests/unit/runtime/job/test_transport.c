@@ -30,7 +30,7 @@ static cohort_status create(enum cohort__transport transport, uint32_t num_hosts
     struct cohort__bootstrap bootstrap = {.job = {.size = 2, .num_hosts = num_hosts}};
     snprintf(bootstrap.job.host_address, sizeof(bootstrap.job.host_address), "127.0.0.1");
     if (has_hub)
-        CHECK_INT(cohort__hub_create(&bootstrap.hub, 2 / num_hosts), COHORT_OK);
+        CHECK_OK(cohort__hub_create(&bootstrap.hub, 2 / num_hosts));
     cohort_status status =
         cohort__transport_create(ret_net, &bootstrap, &settings, false, &handlers);
     CHECK(!bootstrap.hub);

@@ -72,7 +72,7 @@ static cohort_status create(struct locality *locality, struct cohort__loop *loop
 static struct cohort__loop *create_loop(void)
 {
     struct cohort__loop *loop;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     return loop;
 }
 
@@ -81,7 +81,7 @@ TEST(singleton)
     struct cohort__loop *loop = create_loop();
     struct locality locality;
     size_t bytes;
-    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK_OK(create(&locality, loop));
     struct cohort__bootstrap *bootstrap = locality.bootstrap;
     CHECK_INT(cohort__bootstrap_job(bootstrap)->rank, 0);
     CHECK_INT(cohort__bootstrap_job(bootstrap)->size, 1);
@@ -92,7 +92,7 @@ TEST(singleton)
     CHECK_INT(cohort__bootstrap_job(bootstrap)->num_hosts, 1);
     CHECK_INT(cohort__bootstrap_job(bootstrap)->host, 0);
     CHECK_TEXT(cohort__bootstrap_job(bootstrap)->host_address, "127.0.0.1");
-    CHECK_INT(cohort__bootstrap_exchange(bootstrap, "here", 5), COHORT_OK);
+    CHECK_OK(cohort__bootstrap_exchange(bootstrap, "here", 5));
     CHECK_TEXT(cohort__bootstrap_address(bootstrap, 0, &bytes), "here");
     CHECK_INT((long long)bytes, 5);
     CHECK_INT(cohort__bootstrap_exchange(bootstrap, "here", 5), COHORT_ERR_STATE);
@@ -111,13 +111,13 @@ TEST(singleton_destroyed_early)
 {
     struct cohort__loop *loop = create_loop();
     struct locality locality;
-    CHECK_INT(create(&locality, loop), COHORT_OK);
-    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "", 0), COHORT_OK);
+    CHECK_OK(create(&locality, loop));
+    CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "", 0));
     cohort__bootstrap_finished(locality.bootstrap);
     cohort__bootstrap_destroy(locality.bootstrap);
     CHECK_INT(locality.num_asked, 0);
-    CHECK_INT(create(&locality, loop), COHORT_OK);
-    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "", 0), COHORT_OK);
+    CHECK_OK(create(&locality, loop));
+    CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "", 0));
     locality.sent = 1; /* never quiet, so that it pauses at last */
     cohort__bootstrap_finished(locality.bootstrap);
     while (locality.num_asked < 6)
@@ -145,7 +145,7 @@ static void fake_send(void *context, uint32_t rank, const void *message, size_t 
 {
     struct fake *fake = context;
     if (rank == 0)
-        CHECK_INT(cohort__stream_send(fake->stream, message, bytes), COHORT_OK);
+        CHECK_OK(cohort__stream_send(fake->stream, message, bytes));
 }
 
 static void fake_pause(void *context, uint64_t nanoseconds)
@@ -194,7 +194,7 @@ static void fake_message(void *context, const void *message, size_t bytes)
 {
     struct fake *fake = context;
     if (fake->keeps_counts)
-        CHECK_INT(cohort__control_read(message, bytes, "locality 0", keep_counts, fake), COHORT_OK);
+        CHECK_OK(cohort__control_read(message, bytes, "locality 0", keep_counts, fake));
     else
         cohort__launcher_message(fake->launcher, 0, message, bytes);
 }
@@ -219,10 +219,9 @@ static void launch(struct fake *fake, struct cohort__loop *loop)
     fake->fd = fds[0];
     snprintf(number, sizeof(number), "%d", fds[1]);
     setenv("COHORT_CONTROL_FD", number, 1);
-    CHECK_INT(cohort__stream_open(&fake->stream, loop, fds[0], "locality 0",
-                                  COHORT__CONTROL_MAX_MESSAGE, &stream),
-              COHORT_OK);
-    CHECK_INT(cohort__launcher_create(&fake->launcher, &options, &handlers), COHORT_OK);
+    CHECK_OK(cohort__stream_open(&fake->stream, loop, fds[0], "locality 0",
+                                 COHORT__CONTROL_MAX_MESSAGE, &stream));
+    CHECK_OK(cohort__launcher_create(&fake->launcher, &options, &handlers));
     fake_say(fake, &(struct cohort__control){.kind = COHORT__CONTROL_HELLO,
                                              .version = COHORT__CONTROL_VERSION,
                                              .address = {"there", 6}});
@@ -236,7 +235,7 @@ TEST(launched)
     size_t bytes;
     launch(&fake, loop);
     int fd = atoi(getenv("COHORT_CONTROL_FD"));
-    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK_OK(create(&locality, loop));
     CHECK(!getenv("COHORT_CONTROL_FD"));
     CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     struct cohort__bootstrap *bootstrap = locality.bootstrap;
@@ -248,7 +247,7 @@ TEST(launched)
     CHECK_INT(cohort__bootstrap_job(bootstrap)->slot, 0);
     CHECK_INT(cohort__bootstrap_job(bootstrap)->num_hosts, 1);
     CHECK_TEXT(cohort__bootstrap_job(bootstrap)->host_address, "127.0.0.1");
-    CHECK_INT(cohort__bootstrap_exchange(bootstrap, "here", 5), COHORT_OK);
+    CHECK_OK(cohort__bootstrap_exchange(bootstrap, "here", 5));
     CHECK_TEXT(cohort__bootstrap_address(bootstrap, 1, &bytes), "there");
     CHECK_TEXT(cohort__bootstrap_address(bootstrap, 0, &bytes), "here");
     cohort__bootstrap_report_failure(bootstrap, "a reason");
@@ -293,8 +292,8 @@ TEST(asked_twice)
     struct fake fake;
     struct locality locality;
     launch(&fake, loop);
-    CHECK_INT(create(&locality, loop), COHORT_OK);
-    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_OK);
+    CHECK_OK(create(&locality, loop));
+    CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "here", 5));
     fake.keeps_counts = true;
     for (uint64_t round = 1; round <= 5; round += 2) {
         ask(&fake, round);
@@ -316,8 +315,8 @@ TEST(peer_dies)
     struct fake fake;
     struct locality locality;
     launch(&fake, loop);
-    CHECK_INT(create(&locality, loop), COHORT_OK);
-    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_OK);
+    CHECK_OK(create(&locality, loop));
+    CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "here", 5));
     cohort__launcher_ended(fake.launcher, 1, true, "locality 1 was killed");
     while (!locality.num_died)
         cohort__loop_park(loop);
@@ -338,8 +337,8 @@ TEST(accuses)
     struct fake fake;
     struct locality locality;
     launch(&fake, loop);
-    CHECK_INT(create(&locality, loop), COHORT_OK);
-    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_OK);
+    CHECK_OK(create(&locality, loop));
+    CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "here", 5));
     cohort__bootstrap_accuse(locality.bootstrap, 1, false, "can't be reached");
     while (fake.num_accused < 1)
         cohort__loop_park(loop);
@@ -366,7 +365,7 @@ TEST(peer_dies_before_exchange)
     struct fake fake;
     struct locality locality;
     launch(&fake, loop);
-    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK_OK(create(&locality, loop));
     cohort__launcher_ended(fake.launcher, 1, true, "locality 1 was killed");
     fake_tell(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_DIED,
                                                .rank = 0,
@@ -437,8 +436,8 @@ static void check_full(unsigned most, bool is_told)
     struct locality locality;
     launch(&fake, loop);
     const int fd = atoi(getenv("COHORT_CONTROL_FD"));
-    CHECK_INT(create(&locality, loop), COHORT_OK);
-    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_OK);
+    CHECK_OK(create(&locality, loop));
+    CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "here", 5));
     memset(&full, 0, sizeof(full));
     full.most = most;
     full.fd = fake.fd;
@@ -449,10 +448,8 @@ static void check_full(unsigned most, bool is_told)
     if (is_told) { /* it is whole, and behind all else */
         const size_t bytes = full.bytes - before;
         CHECK(bytes > COHORT__STREAM_HEAD_BYTES && bytes <= full.num_last);
-        CHECK_INT(
-            cohort__control_read(full.last + full.num_last - bytes + COHORT__STREAM_HEAD_BYTES,
-                                 bytes - COHORT__STREAM_HEAD_BYTES, "it", is_abort, NULL),
-            COHORT_OK);
+        CHECK_OK(cohort__control_read(full.last + full.num_last - bytes + COHORT__STREAM_HEAD_BYTES,
+                                      bytes - COHORT__STREAM_HEAD_BYTES, "it", is_abort, NULL));
         _exit(0); /* nobody speaks after an abort */
     }
     CHECK_INT((long long)full.bytes, (long long)before);
@@ -562,10 +559,9 @@ static void check_refused(int fd)
     CHECK(bytes > COHORT__STREAM_HEAD_BYTES);
     CHECK_INT((unsigned char)said[0] + 256 * (unsigned char)said[1],
               bytes - COHORT__STREAM_HEAD_BYTES);
-    CHECK_INT(cohort__control_read(said + COHORT__STREAM_HEAD_BYTES,
-                                   (size_t)bytes - COHORT__STREAM_HEAD_BYTES, "it", is_failed,
-                                   NULL),
-              COHORT_OK);
+    CHECK_OK(cohort__control_read(said + COHORT__STREAM_HEAD_BYTES,
+                                  (size_t)bytes - COHORT__STREAM_HEAD_BYTES, "it", is_failed,
+                                  NULL));
     CHECK_INT(read(fd, said, sizeof(said)), 0); /* the connection is closed */
     close(fd);
 }

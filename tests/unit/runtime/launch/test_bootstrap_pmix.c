@@ -281,7 +281,7 @@ static cohort_status create(struct locality *locality)
     setenv("PMIX_NAMESPACE", "job", 1);
     setenv("PMIX_RANK", "0", 1);
     *locality = (struct locality){0};
-    CHECK_INT(cohort__loop_create(&locality->loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&locality->loop));
     return cohort__bootstrap_create(
         &locality->bootstrap, locality->loop,
         &(struct cohort__bootstrap_handlers){.context = locality,
@@ -293,9 +293,9 @@ static cohort_status create(struct locality *locality)
 
 static void enter(struct locality *locality, uint64_t grace)
 {
-    CHECK_INT(create(locality), COHORT_OK);
+    CHECK_OK(create(locality));
     cohort__bootstrap_set_grace(locality->bootstrap, grace);
-    CHECK_INT(cohort__bootstrap_exchange(locality->bootstrap, "here", 5), COHORT_OK);
+    CHECK_OK(cohort__bootstrap_exchange(locality->bootstrap, "here", 5));
     CHECK_INT(fake.num_fences, ADDRESSES);
 }
 

@@ -14,9 +14,8 @@ TEST(card)
     struct cohort__business_card read = {0};
     struct cohort__packer packer = {0};
     cohort__schema_pack(&packer, &cohort__business_card_schema, &card);
-    CHECK_INT(cohort__schema_unpack(&cohort__business_card_schema, packer.data, packer.bytes,
-                                    "card", &read),
-              COHORT_OK);
+    CHECK_OK(cohort__schema_unpack(&cohort__business_card_schema, packer.data, packer.bytes, "card",
+                                   &read));
     CHECK(read.key == UINT64_MAX);
     CHECK(read.listener_id == UINT64_MAX - 1);
     CHECK_TEXT(read.host, "kernel/1");
@@ -29,9 +28,8 @@ TEST(counts)
     struct cohort__pmix_counts counts = {1ull << 63, 5, true}, read = {0};
     struct cohort__packer packer = {0};
     cohort__schema_pack(&packer, &cohort__pmix_counts_schema, &counts);
-    CHECK_INT(cohort__schema_unpack(&cohort__pmix_counts_schema, packer.data, packer.bytes,
-                                    "counts", &read),
-              COHORT_OK);
+    CHECK_OK(cohort__schema_unpack(&cohort__pmix_counts_schema, packer.data, packer.bytes, "counts",
+                                   &read));
     CHECK(read.sent == 1ull << 63 && read.received == 5 && read.busy);
     cohort__packer_fini(&packer);
 }

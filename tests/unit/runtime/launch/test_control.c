@@ -57,9 +57,8 @@ static void round_trip(const struct cohort__control *control)
     struct expected expected = {.control = *control};
     struct cohort__packer packer = {0};
     cohort__control_pack(&packer, control);
-    CHECK_INT(packer.status, COHORT_OK);
-    CHECK_INT(cohort__control_read(packer.data, packer.bytes, "somebody", compare, &expected),
-              COHORT_OK);
+    CHECK_OK(packer.status);
+    CHECK_OK(cohort__control_read(packer.data, packer.bytes, "somebody", compare, &expected));
     CHECK_INT(expected.num_calls, 1);
     for (size_t bytes = 0; bytes < packer.bytes; bytes++)
         CHECK_INT(cohort__control_read(packer.data, bytes, "somebody", compare, &expected),

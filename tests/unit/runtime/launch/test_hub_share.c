@@ -59,7 +59,7 @@ static struct cohort__hub_party party(uint64_t listener_id, uint32_t slot, uint3
 static struct cohort__hub_share listener_id(void)
 {
     struct cohort__hub_share share = {.listener = -1};
-    CHECK_INT(cohort__hub_share_init(&share), COHORT_OK);
+    CHECK_OK(cohort__hub_share_init(&share));
     return share;
 }
 
@@ -130,7 +130,7 @@ static void *guests_run(void *arg)
     struct clients *clients = arg;
     for (uint32_t slot = clients->first; slot < clients->end; slot++) {
         struct cohort__hub *hub = NULL;
-        CHECK_INT(fetch(clients->listener_id, slot, clients->size, &hub), COHORT_OK);
+        CHECK_OK(fetch(clients->listener_id, slot, clients->size, &hub));
         CHECK_INT(hub->size, clients->size);
         CHECK(clients->id == 0 || clients->id == id_of(hub));
         clients->id = id_of(hub);
@@ -162,7 +162,7 @@ static void all_come(struct server *server, uint32_t num)
     for (uint32_t i = 0; i < num; i++)
         guests_begin(&clients[i], server, 1 + others * i / num, 1 + others * (i + 1) / num);
     CHECK_INT(pthread_join(server->thread, NULL), 0);
-    CHECK_INT(server->status, COHORT_OK);
+    CHECK_OK(server->status);
     for (uint32_t i = 0; i < num; i++)
         guests_end(&clients[i], server);
     for (uint32_t slot = 1; slot < size; slot++) {
@@ -316,7 +316,7 @@ TEST_SHARE(strangers)
     struct clients clients;
     guests_begin(&clients, &server, 1, 5);
     CHECK_INT(pthread_join(server.thread, NULL), 0);
-    CHECK_INT(server.status, COHORT_OK);
+    CHECK_OK(server.status);
     guests_end(&clients, &server);
     cohort__hub_destroy(server.hub);
     expect_end(silent);

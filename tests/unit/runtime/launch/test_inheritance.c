@@ -103,11 +103,11 @@ static void again(void)
     CHECK_INT(num_open(), before + NUM_FILES);
     for (int i = 0; i < 3; i++) {
         use_all();
-        CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
+        CHECK_OK(cohort__inheritance_renew());
         cohort__inheritance_keep();
         CHECK_INT(num_open(), before + NUM_FILES);
     }
-    CHECK_INT(cohort__inheritance_renew(), COHORT_OK); /* nothing was used */
+    CHECK_OK(cohort__inheritance_renew()); /* nothing was used */
     CHECK_INT(num_open(), before + NUM_FILES);
     use_all();
 }
@@ -129,7 +129,7 @@ static void dropped(void)
     CHECK_INT(num_open(), before);
     CHECK(!cohort__inheritance_is_kept());
     use_all();
-    CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
+    CHECK_OK(cohort__inheritance_renew());
     CHECK(!getenv("COHORT_CONTROL_FD"));
 }
 
@@ -146,7 +146,7 @@ static void close_on_exec(void)
         close(fd);
     cohort__inheritance_keep();
     use_all();
-    CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
+    CHECK_OK(cohort__inheritance_renew());
     int num = 0;
     for (int fd = STDERR_FILENO + 1; fd < 200; fd++) {
         int flags = fcntl(fd, F_GETFD);
@@ -174,7 +174,7 @@ static void between(void)
     CHECK(cohort__inheritance_is_kept());
     CHECK_INT(num_open(), before + NUM_FILES);
     use_all();
-    CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
+    CHECK_OK(cohort__inheritance_renew());
     use_all();
     CHECK_INT(num_open(), before);
     for (int fd = STDERR_FILENO + 3; fd < 60; fd += 3)
@@ -207,7 +207,7 @@ static void no_room_to_keep(void)
     CHECK(!cohort__inheritance_is_kept());
     CHECK_INT(num_open(), before);
     use_all();
-    CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
+    CHECK_OK(cohort__inheritance_renew());
     CHECK(!getenv("COHORT_CONTROL_FD"));
 }
 
@@ -220,7 +220,7 @@ static void no_room_to_renew(void)
     CHECK_FAILS(cohort__inheritance_renew(), COHORT_ERR_NO_MEMORY,
                 "what COHORT_CONTROL_FD names, for a further start: ");
     allow(1000);
-    CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
+    CHECK_OK(cohort__inheritance_renew());
     use_all();
 }
 
@@ -235,7 +235,7 @@ static void nothing(void)
 {
     cohort__inheritance_keep();
     CHECK(!cohort__inheritance_is_kept());
-    CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
+    CHECK_OK(cohort__inheritance_renew());
     CHECK(!getenv("COHORT_CONTROL_FD"));
 }
 
@@ -248,7 +248,7 @@ static void only_control(void)
     cohort__inheritance_keep();
     CHECK(cohort__inheritance_is_kept());
     use_file(use("COHORT_CONTROL_FD", ""), 0);
-    CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
+    CHECK_OK(cohort__inheritance_renew());
     use_file(use("COHORT_CONTROL_FD", ""), 0);
     CHECK(!getenv("COHORT_HUB") && !getenv("COHORT_LEDGER") && !getenv("COHORT_BINDING"));
 }

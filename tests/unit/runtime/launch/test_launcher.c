@@ -50,8 +50,7 @@ static cohort_status note(void *context, const struct cohort__control *control)
 static void sent(void *context, uint32_t rank, const void *message, size_t bytes)
 {
     struct job *job = context;
-    CHECK_INT(cohort__control_read(message, bytes, "the launcher", note, job->log[rank]),
-              COHORT_OK);
+    CHECK_OK(cohort__control_read(message, bytes, "the launcher", note, job->log[rank]));
 }
 
 static void paused(void *context, uint64_t nanoseconds)
@@ -95,7 +94,7 @@ static void start_as(struct job *job, const struct cohort__launcher_options *opt
 {
     struct cohort__launcher_handlers handlers = {job, sent, paused, broken, died, accused, aborted};
     memset(job, 0, sizeof(*job));
-    CHECK_INT(cohort__launcher_create(&job->launcher, options, &handlers), COHORT_OK);
+    CHECK_OK(cohort__launcher_create(&job->launcher, options, &handlers));
 }
 
 static void start(struct job *job, uint32_t size)
@@ -425,7 +424,7 @@ TEST(hosts)
     const struct cohort__launcher_host hosts[] = {{0, 1, "10.0.0.1"}, {1, 3, "fe80::1"}};
     struct cohort__launcher_options options = {.size = 4, .hosts = hosts, .num_hosts = 2};
     struct cohort__launcher_handlers handlers = {&job, sent, paused, broken, NULL, NULL, NULL};
-    CHECK_INT(cohort__launcher_create(&job.launcher, &options, &handlers), COHORT_OK);
+    CHECK_OK(cohort__launcher_create(&job.launcher, &options, &handlers));
     CHECK_TEXT(log_of(&job, 0), "WELCOME(0/4 epoch 1, 0/1 on 0/2 10.0.0.1) ");
     CHECK_TEXT(log_of(&job, 1), "WELCOME(1/4 epoch 1, 0/3 on 1/2 fe80::1) ");
     CHECK_TEXT(log_of(&job, 3), "WELCOME(3/4 epoch 1, 2/3 on 1/2 fe80::1) ");

@@ -12,7 +12,7 @@ TEST(one_host_after_the_other)
     const char *hosts[] = {"a", "a", "a", "b", "b"};
     struct cohort__place place;
     uint32_t processes[5];
-    CHECK_INT(cohort__place_find(hosts, 5, 4, &place, processes), COHORT_OK);
+    CHECK_OK(cohort__place_find(hosts, 5, 4, &place, processes));
     CHECK_INT(place.rank, 4);
     CHECK_INT(place.num_hosts, 2);
     CHECK_INT(place.host, 1);
@@ -30,7 +30,7 @@ TEST(in_turn)
     const uint32_t wanted[] = {0, 2, 4, 1, 3};
     struct cohort__place place;
     uint32_t processes[5];
-    CHECK_INT(cohort__place_find(hosts, 5, 3, &place, processes), COHORT_OK);
+    CHECK_OK(cohort__place_find(hosts, 5, 3, &place, processes));
     CHECK(memcmp(processes, wanted, sizeof(wanted)) == 0);
     CHECK_INT(place.rank, 4);
     CHECK_INT(place.host, 1);
@@ -54,7 +54,7 @@ TEST(random_jobs)
         for (uint32_t i = 0; i < size; i++)
             hosts[i] = names[cohort__random_below(&random, num)];
         for (uint32_t me = 0; me < size; me++) {
-            CHECK_INT(cohort__place_find(hosts, size, me, &place, processes), COHORT_OK);
+            CHECK_OK(cohort__place_find(hosts, size, me, &place, processes));
             CHECK_INT(processes[place.rank], me);
             CHECK(place.slot < place.sharing && place.host < place.num_hosts);
             uint32_t first = place.rank - place.slot;
@@ -69,8 +69,8 @@ TEST(random_jobs)
 TEST(this_host)
 {
     char one[COHORT__PLACE_HOST_BYTES], two[COHORT__PLACE_HOST_BYTES];
-    CHECK_INT(cohort__place_identify(one), COHORT_OK);
-    CHECK_INT(cohort__place_identify(two), COHORT_OK);
+    CHECK_OK(cohort__place_identify(one));
+    CHECK_OK(cohort__place_identify(two));
     CHECK_TEXT(one, two);
     CHECK(strlen(one) > 36); /* the kernel's number, and the network's */
 }

@@ -29,12 +29,12 @@ static void ended(void *context)
 static void start(struct watcher *watcher)
 {
     *watcher = (struct watcher){0};
-    CHECK_INT(cohort__loop_create(&watcher->loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&watcher->loop));
 }
 
 static void watch(struct watcher *watcher, int pid)
 {
-    CHECK_INT(cohort__ending_open(&watcher->ending, watcher->loop, pid, ended, watcher), COHORT_OK);
+    CHECK_OK(cohort__ending_open(&watcher->ending, watcher->loop, pid, ended, watcher));
 }
 
 static void stop(struct watcher *watcher)

@@ -65,13 +65,13 @@ static void run_one(unsigned num_workers, bool progress_thread, cohort_task_func
     struct cohort__scheduler_options options = options_with(num_workers, progress_thread);
     const struct cohort__poller poller = {
         .progress = no_progress, .arm = arm, .disarm = disarm, .fd = eventfd(0, EFD_CLOEXEC)};
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
-    CHECK_INT(cohort__loop_add_poller(loop, &poller), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
+    CHECK_OK(cohort__loop_add_poller(loop, &poller));
     cohort__loop_scheduler_hooks(loop, &hooks);
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     cohort__loop_attach(loop);
     cohort_future_unref(cohort_async(stop_after, &function));
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
     cohort__loop_attach(NULL);
     cohort__loop_remove_poller(loop, &poller);
     close(poller.fd);
@@ -103,7 +103,7 @@ static cohort_status count_up(uv_loop_t *loop, void *arg)
 
 static void *ask_from_outside(void *arg)
 {
-    CHECK_INT(cohort_await(cohort_run_on_loop(count_up, arg)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_run_on_loop(count_up, arg)));
     return NULL;
 }
 
@@ -111,7 +111,7 @@ static cohort_status ask(void *arg)
 {
     pthread_t thread;
     int num = 0;
-    CHECK_INT(cohort_await(cohort_run_on_loop(count_up, &num)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_run_on_loop(count_up, &num)));
     CHECK_INT(cohort_await(cohort_run_on_loop(as_told, "out of ink")), COHORT_ERR_TIMEOUT);
     CHECK_TEXT(cohort_error_message(), "out of ink");
     CHECK_INT(cohort_await(cohort_run_on_loop(as_told, NULL)), COHORT_ERR_TIMEOUT);
@@ -120,7 +120,7 @@ static cohort_status ask(void *arg)
     CHECK_FAILS(cohort_await(cohort_run_on_loop(NULL, NULL)), COHORT_ERR_BAD_PARAMETER,
                 "function is NULL");
     CHECK_INT(pthread_create(&thread, NULL, ask_from_outside, &num), 0);
-    CHECK_INT(cohort_await(cohort_run_on_loop(count_up, &num)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_run_on_loop(count_up, &num)));
     CHECK_INT(pthread_join(thread, NULL) + (arg != NULL), 0); /* meanwhile others turn the loop */
     CHECK_INT(num, 3);
     return COHORT_OK;
@@ -180,12 +180,12 @@ TEST(last_words)
     struct cohort__scheduler_hooks hooks;
     struct cohort__scheduler_options options = options_with(1, false);
     num_late = 0;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     cohort__loop_scheduler_hooks(loop, &hooks);
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     cohort__loop_attach(loop);
     cohort_future_unref(cohort_run_on_loop(ask_late, NULL));
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
     CHECK_INT(num_late, 1);
     cohort_future *refused = cohort_run_on_loop(count_up, &num_late);
     cohort__loop_attach(NULL);
@@ -215,10 +215,10 @@ static cohort_status wait_for_timers(void *arg)
     cohort_future *futures[20];
     for (int i = 0; i < 20; i++) {
         cohort_promise *promise;
-        CHECK_INT(cohort_promise_create(&promise, &futures[i]), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_run_on_loop(make_timer, promise)), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promise, &futures[i]));
+        CHECK_OK(cohort_await(cohort_run_on_loop(make_timer, promise)));
         if (i % 2) /* one after the other, and several at once */
-            CHECK_INT(await_within(cohort_future_ref(futures[i]), 10000000000), COHORT_OK);
+            CHECK_OK(await_within(cohort_future_ref(futures[i]), 10000000000));
     }
     return cohort_await(cohort_when_all(futures, 20)) || arg;
 }
@@ -257,11 +257,11 @@ TEST_TASK(before_block, run(task))
         uv_prepare_t *prepare = malloc(sizeof(*prepare));
         cohort_promise *promise;
         cohort_future *future;
-        CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promise, &future));
         CHECK(prepare != NULL);
         prepare->data = promise;
         cohort_future_unref(cohort_run_on_loop(make_prepare, prepare));
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
         cohort_future_unref(cohort_run_on_loop(close_prepare, prepare));
     }
 }
@@ -292,12 +292,12 @@ static cohort_status try_to_wait(void *arg)
     struct attempt attempt;
     cohort_promise *promise;
     void *item;
-    CHECK_INT(cohort_promise_create(&promise, &attempt.future), COHORT_OK);
-    CHECK_INT(cohort_queue_create(1, &attempt.queue), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &attempt.future));
+    CHECK_OK(cohort_queue_create(1, &attempt.queue));
     cohort_future *done = cohort_run_on_loop(wait_on_loop, &attempt);
-    CHECK_INT(cohort_queue_get(attempt.queue, &item, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_queue_get(attempt.queue, &item, COHORT_NO_LIMIT));
     CHECK(item == &attempt && !arg);
-    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_OK(cohort_await(done));
     cohort_promise_fulfil(promise, NULL);
     cohort_queue_unref(attempt.queue);
     return cohort_await(attempt.future);
@@ -424,10 +424,10 @@ static void check_runtime_is_gone(void)
     CHECK_INT(cohort_await(cohort_future_ref(late.pending)), COHORT_ERR_STATE);
     CHECK_INT(cohort_worker_index(), -1);
 
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(future), COHORT_OK);
-    CHECK_INT(cohort_queue_put(late.queue, &late, 0), COHORT_OK);
+    CHECK_OK(cohort_await(future));
+    CHECK_OK(cohort_queue_put(late.queue, &late, 0));
 }
 
 static void async_closed(uv_handle_t *handle)
@@ -464,7 +464,7 @@ static cohort_status start_work(uv_loop_t *loop, void *arg)
 
 static cohort_status leave_work(void *arg)
 {
-    CHECK_INT(cohort_await(cohort_run_on_loop(start_work, arg)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_run_on_loop(start_work, arg)));
     while (sem_wait(&late.has_begun))
         ;
     return COHORT_OK;
@@ -485,8 +485,8 @@ TEST(under_way)
     sem_init(&late.has_begun, 0, 0);
     sem_init(&late.may_end, 0, 0);
     late.main_thread = pthread_self();
-    CHECK_INT(cohort_queue_create(9, &late.queue), COHORT_OK);
-    CHECK_INT(cohort_promise_create(&promise, &late.pending), COHORT_OK);
+    CHECK_OK(cohort_queue_create(9, &late.queue));
+    CHECK_OK(cohort_promise_create(&promise, &late.pending));
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
         logged[0] = '\0';
         late.num_ended = 0;

@@ -36,8 +36,8 @@ static struct cohort__loop *open_intake(struct collected *collected, int fd)
     struct cohort__loop *loop;
     struct cohort__intake_handlers handlers = {collected, arrived, ended};
     memset(collected, 0, sizeof(*collected));
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
-    CHECK_INT(cohort__intake_open(&collected->intake, loop, fd, &handlers), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
+    CHECK_OK(cohort__intake_open(&collected->intake, loop, fd, &handlers));
     return loop;
 }
 

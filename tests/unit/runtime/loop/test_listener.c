@@ -55,9 +55,9 @@ TEST(accepts)
     struct door door = {.close_after = 3};
     int clients[5];
     char byte = 0;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     int fd = listen_here(&name);
-    CHECK_INT(cohort__listener_open(&door.listener, loop, fd, accepted, &door), COHORT_OK);
+    CHECK_OK(cohort__listener_open(&door.listener, loop, fd, accepted, &door));
     for (int i = 0; i < 5; i++)
         CHECK((clients[i] = connect_to(&name)) >= 0);
     while (door.num < 3)
@@ -99,9 +99,9 @@ TEST(without_descriptors)
     struct cohort__loop *loop;
     struct sockaddr_in name;
     struct door door = {0};
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     int fd = listen_here(&name);
-    CHECK_INT(cohort__listener_open(&door.listener, loop, fd, accepted, &door), COHORT_OK);
+    CHECK_OK(cohort__listener_open(&door.listener, loop, fd, accepted, &door));
     int client = connect_to(&name);
     CHECK(client >= 0);
     is_full = true;

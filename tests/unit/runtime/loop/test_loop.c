@@ -17,7 +17,7 @@
 static struct cohort__loop *create(void)
 {
     struct cohort__loop *loop = NULL;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     return loop;
 }
 
@@ -280,7 +280,7 @@ TEST(poller_wakes)
     pthread_t thread;
     bell_init(&bell);
     atomic_store(&seen, 0);
-    CHECK_INT(cohort__loop_add_poller(loop, &bell.poller), COHORT_OK);
+    CHECK_OK(cohort__loop_add_poller(loop, &bell.poller));
     CHECK_INT(pthread_create(&thread, NULL, ring_in_turn, &bell), 0);
     while (atomic_load(&seen) < NUM_TURNS) {
         cohort__loop_park(loop);
@@ -302,8 +302,8 @@ TEST(poller_refuses)
     bell_init(&first);
     bell_init(&second);
     second.refuse = true;
-    CHECK_INT(cohort__loop_add_poller(loop, &first.poller), COHORT_OK);
-    CHECK_INT(cohort__loop_add_poller(loop, &second.poller), COHORT_OK);
+    CHECK_OK(cohort__loop_add_poller(loop, &first.poller));
+    CHECK_OK(cohort__loop_add_poller(loop, &second.poller));
     cohort__loop_park(loop);
     CHECK_INT(first.num_armed, 1);
     CHECK(!first.armed);
@@ -329,7 +329,7 @@ TEST_LOOP(poller_without_descriptor)
     bell_init(&bell);
     close(bell.poller.fd);
     bell.poller.fd = -1;
-    CHECK_INT(cohort__loop_add_poller(loop, &bell.poller), COHORT_OK);
+    CHECK_OK(cohort__loop_add_poller(loop, &bell.poller));
     cohort__loop_park(loop);
     CHECK_INT(bell.num_armed, 0);
     cohort__loop_remove_poller(loop, &bell.poller);
@@ -352,7 +352,7 @@ TEST(poll_does_not_believe_descriptors)
     struct bell bell;
     uint64_t one = 1, end = cohort__clock_after(2000000);
     bell_init(&bell);
-    CHECK_INT(cohort__loop_add_poller(loop, &bell.poller), COHORT_OK);
+    CHECK_OK(cohort__loop_add_poller(loop, &bell.poller));
     CHECK(write(bell.poller.fd, &one, sizeof(one)) == sizeof(one));
     while (cohort__clock_now() < end)
         CHECK(!cohort__loop_poll(loop));
@@ -371,7 +371,7 @@ static void tick(void *context)
 TEST_LOOP(every)
 {
     unsigned ticks = 0;
-    CHECK_INT(cohort__loop_every(loop, 1, tick, &ticks), COHORT_OK);
+    CHECK_OK(cohort__loop_every(loop, 1, tick, &ticks));
     cohort__loop_run(loop); /* nothing that could keep it running */
     uint64_t start = cohort__clock_now();
     while (ticks < 5)
@@ -388,7 +388,7 @@ TEST_LOOP(quiet)
     unsigned ticks = 0, count = 0;
     struct counted *counted = counted_create(&count);
     uint64_t start = cohort__clock_now();
-    CHECK_INT(cohort__loop_every(loop, TICK, tick, &ticks), COHORT_OK);
+    CHECK_OK(cohort__loop_every(loop, TICK, tick, &ticks));
     while (ticks < 6)
         CHECK(!cohort__loop_park(loop));
     CHECK(cohort__clock_now() - start >= (1 + 2 + 4 + 8 + 8) * TICK);

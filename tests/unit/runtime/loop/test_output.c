@@ -15,7 +15,7 @@
 static struct cohort__loop *create(int fds[2])
 {
     struct cohort__loop *loop;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
     return loop;
 }
@@ -52,7 +52,7 @@ static void open_lines(struct collected *collected, struct cohort__loop *loop, i
 {
     struct cohort__lines_handlers handlers = {collected, piece, lines_ended};
     memset(collected, 0, sizeof(*collected));
-    CHECK_INT(cohort__lines_open(&collected->lines, loop, fd, &handlers), COHORT_OK);
+    CHECK_OK(cohort__lines_open(&collected->lines, loop, fd, &handlers));
 }
 
 TEST(lines)
@@ -84,8 +84,8 @@ TEST(fed_lines)
     struct cohort__lines_handlers handlers = {&collected, piece, lines_ended};
     memset(&collected, 0, sizeof(collected));
     memset(block, 'x', sizeof(block));
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
-    CHECK_INT(cohort__lines_create(&collected.lines, loop, &handlers), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
+    CHECK_OK(cohort__lines_create(&collected.lines, loop, &handlers));
     CHECK(cohort__lines_feed(collected.lines, "one\ntw", 6));
     CHECK_INT(collected.num_pieces, 1);
     CHECK(cohort__lines_feed(collected.lines, "o\n", 2));
@@ -169,7 +169,7 @@ static struct cohort__outlet *open_outlet(struct written *written, struct cohort
     struct cohort__outlet *outlet;
     struct cohort__outlet_handlers handlers = {written, drained, failed};
     *written = (struct written){0};
-    CHECK_INT(cohort__outlet_create(&outlet, loop, fd, &handlers), COHORT_OK);
+    CHECK_OK(cohort__outlet_create(&outlet, loop, fd, &handlers));
     return outlet;
 }
 

@@ -56,17 +56,17 @@ static void run_with(unsigned num_workers, uint64_t spin_ns, cohort_task_functio
     struct cohort__loop *loop;
     struct cohort__scheduler_hooks hooks;
     struct cohort__scheduler_options options;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     cohort__loop_scheduler_hooks(loop, &hooks);
     cohort__scheduler_options_init(&options);
     options.num_workers = num_workers;
     options.spin_ns = spin_ns;
     if (spin_ns == 0)
         options.yield_polls = 0; /* it parks at once */
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     cohort__loop_attach(loop);
     cohort_future_unref(cohort_async(function, NULL));
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
     cohort__loop_attach(NULL);
     cohort__loop_destroy(loop);
 }
@@ -82,7 +82,7 @@ TEST_TASK(short, run_with(1, 0, task))
         armed.earliest = start + SHORT;
         cohort_future *future = cohort_sleep(SHORT);
         armed.latest = cohort__clock_now() + SHORT;
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
         uint64_t elapsed = cohort__clock_now() - start;
         CHECK(elapsed >= SHORT);
         if (i > 0 && elapsed < fastest)
@@ -104,7 +104,7 @@ static cohort_status main_task(void *arg)
         futures[i] = cohort_async(sleeper, &durations[i]);
     }
     cohort_status status = cohort_await(cohort_when_all(futures, NUM_SLEEPERS));
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     CHECK(cohort__clock_now() - start >= 70000000);
     cohort_future *longer = cohort_sleep(3600ull * 1000000000);
     CHECK_INT(await_within(longer, 5000000), COHORT_ERR_TIMEOUT);
@@ -130,7 +130,7 @@ static cohort_status sleep_for_ever(void *arg)
 static cohort_status sleep_for_moments(void *arg)
 {
     for (int i = 0; i < 50; i++)
-        CHECK_INT(cohort_await(cohort_sleep((uint64_t)i * 1000)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_sleep((uint64_t)i * 1000)));
     cohort_future_unref(cohort_sleep(1000000)); /* its time is over when the scope is gone */
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -140,16 +140,16 @@ static cohort_status sleep_in_scopes(void *arg)
     for (int round = 0; round < 20; round++) {
         cohort_scope *scope;
         num_cancelled = 0;
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
         for (int i = 0; i < 20; i++)
-            CHECK_INT(cohort_scope_async(scope, sleep_for_ever, NULL), COHORT_OK);
-        CHECK_INT(cohort_await(cohort_sleep(1000 * (uint64_t)round)), COHORT_OK);
+            CHECK_OK(cohort_scope_async(scope, sleep_for_ever, NULL));
+        CHECK_OK(cohort_await(cohort_sleep(1000 * (uint64_t)round)));
         cohort_scope_cancel(scope);
         CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
         for (int i = 0; i < 20; i++)
-            CHECK_INT(cohort_scope_async(scope, sleep_for_moments, NULL), COHORT_OK);
-        CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+            CHECK_OK(cohort_scope_async(scope, sleep_for_moments, NULL));
+        CHECK_OK(cohort_scope_await(scope));
     }
     cohort__scheduler_stop();
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
@@ -224,13 +224,13 @@ static struct cohort__loop *run_workers(cohort_task_function *function)
     struct cohort__loop *loop;
     struct cohort__scheduler_hooks hooks;
     struct cohort__scheduler_options options;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     cohort__loop_scheduler_hooks(loop, &hooks);
     cohort__scheduler_options_init(&options);
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     cohort__loop_attach(loop);
     cohort_future_unref(cohort_async(function, NULL));
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
     return loop;
 }
 
@@ -267,7 +267,7 @@ cohort_status __wrap_cohort__wait_check(const char *function)
     if (!atomic_exchange(&last.is_first, false))
         return __real_cohort__wait_check(function);
     CHECK(!cohort_future_ready(last.future));
-    CHECK_INT(__real_cohort__wait_check(function), COHORT_OK);
+    CHECK_OK(__real_cohort__wait_check(function));
     atomic_store(&last.is_there, true);
     while (last.stops && !atomic_load(&last.has_ended))
         sched_yield();
@@ -284,7 +284,7 @@ static void *await_long_sleep(void *arg)
 static void *wait_for_long_sleep(void *arg)
 {
     enum cohort_wait_end how = COHORT_WAIT_EXPIRED;
-    CHECK_INT(cohort_wait(last.future, COHORT_NO_LIMIT, &how), COHORT_OK);
+    CHECK_OK(cohort_wait(last.future, COHORT_NO_LIMIT, &how));
     CHECK_INT(how, COHORT_WAIT_COMPLETE);
     cohort_future_unref(last.future);
     return arg;
@@ -293,7 +293,7 @@ static void *wait_for_long_sleep(void *arg)
 static cohort_status begin_long_sleep(void *arg)
 {
     last.future = cohort_sleep(3600ull * 1000000000);
-    CHECK_INT(cohort_scope_create(NULL, &last.scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &last.scope));
     cohort__scheduler_stop();
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -322,7 +322,7 @@ static void end_while_waiting(void *(*thread_function)(void *), bool is_detached
     cohort_future_unref(own);
     atomic_store(&last.has_ended, true);
     pthread_join(thread, NULL);
-    CHECK_INT(cohort_scope_await(last.scope), COHORT_OK); /* there is nothing to wait for */
+    CHECK_OK(cohort_scope_await(last.scope)); /* there is nothing to wait for */
 }
 
 TEST(wait_at_end)
@@ -346,5 +346,5 @@ TEST(pool_at_end)
     CHECK_INT(uv_queue_work(cohort__loop_uv(loop), &request, wait_in_pool, NULL), 0);
     cohort__loop_attach(NULL);
     cohort__loop_destroy(loop);
-    CHECK_INT(cohort_scope_await(last.scope), COHORT_OK);
+    CHECK_OK(cohort_scope_await(last.scope));
 }

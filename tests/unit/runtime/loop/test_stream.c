@@ -52,8 +52,7 @@ static void ended(void *context, cohort_status status)
 static void open_end(struct end *end, struct cohort__loop *loop, int fd, size_t max_message)
 {
     struct cohort__stream_handlers handlers = {end, message, ended};
-    CHECK_INT(cohort__stream_open(&end->stream, loop, fd, "the peer", max_message, &handlers),
-              COHORT_OK);
+    CHECK_OK(cohort__stream_open(&end->stream, loop, fd, "the peer", max_message, &handlers));
 }
 
 static void send_number(struct end *end, unsigned number)
@@ -62,13 +61,13 @@ static void send_number(struct end *end, unsigned number)
     size_t bytes = bytes_of(number);
     for (size_t i = 0; i < bytes; i++)
         data[i] = (unsigned char)(number + i);
-    CHECK_INT(cohort__stream_send(end->stream, data, bytes), COHORT_OK);
+    CHECK_OK(cohort__stream_send(end->stream, data, bytes));
 }
 
 static struct cohort__loop *create(int fds[2])
 {
     struct cohort__loop *loop;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     return loop;
 }
@@ -91,7 +90,7 @@ static void exchange(bool clear)
     cohort__stream_close(left.stream);
     while (right.num_ended == 0)
         cohort__loop_park(loop);
-    CHECK_INT(right.status, COHORT_OK);
+    CHECK_OK(right.status);
     CHECK_INT(left.num_ended, 0);
     cohort__stream_close(right.stream);
     cohort__loop_destroy(loop);

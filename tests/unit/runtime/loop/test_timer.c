@@ -14,7 +14,7 @@
 static struct cohort__loop *create(void)
 {
     struct cohort__loop *loop = NULL;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     return loop;
 }
 

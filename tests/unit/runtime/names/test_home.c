@@ -42,18 +42,18 @@ static void read_runs(struct note *note, const struct cohort__unpacked *unpacked
     const void *localities;
     size_t bytes;
     bool has_runs;
-    CHECK_INT(cohort__has_field(unpacked, map, "runs", &has_runs), COHORT_OK);
+    CHECK_OK(cohort__has_field(unpacked, map, "runs", &has_runs));
     if (!has_runs) {
-        CHECK_INT(cohort__get_bytes(unpacked, map, "localities", &localities, &bytes), COHORT_OK);
+        CHECK_OK(cohort__get_bytes(unpacked, map, "localities", &localities, &bytes));
         CHECK_INT((long long)bytes, 2 * (long long)note->num_sites);
         note->localities = memcpy(malloc(bytes), localities, bytes);
         return;
     }
-    CHECK_INT(cohort__get_array(unpacked, map, "runs", &runs, &note->num_runs), COHORT_OK);
+    CHECK_OK(cohort__get_array(unpacked, map, "runs", &runs, &note->num_runs));
     CHECK(note->num_runs > 0 && note->num_runs % 3 == 0);
     for (uint32_t i = 0; i < note->num_runs && i < 3 * 1001; i++) {
         uint64_t value;
-        CHECK_INT(cohort__element_unsigned(unpacked, runs, i, UINT32_MAX, &value), COHORT_OK);
+        CHECK_OK(cohort__element_unsigned(unpacked, runs, i, UINT32_MAX, &value));
         note->runs[i] = (uint32_t)value;
     }
 }
@@ -62,8 +62,7 @@ static void read_settings(struct note *note, const struct cohort__unpacked *unpa
                           const struct cohort__value *map)
 {
     const void *settings;
-    CHECK_INT(cohort__get_bytes(unpacked, map, "settings", &settings, &note->settings_bytes),
-              COHORT_OK);
+    CHECK_OK(cohort__get_bytes(unpacked, map, "settings", &settings, &note->settings_bytes));
     CHECK(note->settings_bytes <= sizeof(note->settings));
     memcpy(note->settings, settings, note->settings_bytes);
 }
@@ -75,26 +74,22 @@ static void read_letter(struct note *note, const struct cohort__registry_letter 
     const void *text;
     size_t bytes;
     *note = (struct note){.rank = rank, .letter_bytes = letter->packer.bytes};
-    CHECK_INT(cohort__unpack(&unpacked, letter->packer.data, letter->packer.bytes, "letter"),
-              COHORT_OK);
+    CHECK_OK(cohort__unpack(&unpacked, letter->packer.data, letter->packer.bytes, "letter"));
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    CHECK_INT(cohort__get_unsigned(unpacked, map, "type", UINT64_MAX, &note->type), COHORT_OK);
+    CHECK_OK(cohort__get_unsigned(unpacked, map, "type", UINT64_MAX, &note->type));
     if (note->type == COHORT__REGISTRY_REFUSE) {
-        CHECK_INT(cohort__get_unsigned(unpacked, map, "site", UINT64_MAX, &note->site), COHORT_OK);
-        CHECK_INT(cohort__get_signed(unpacked, map, "status", &note->status), COHORT_OK);
-        CHECK_INT(cohort__get_bytes(unpacked, map, "text", &text, &bytes), COHORT_OK);
+        CHECK_OK(cohort__get_unsigned(unpacked, map, "site", UINT64_MAX, &note->site));
+        CHECK_OK(cohort__get_signed(unpacked, map, "status", &note->status));
+        CHECK_OK(cohort__get_bytes(unpacked, map, "text", &text, &bytes));
         snprintf(note->text, sizeof(note->text), "%.*s", (int)bytes, (const char *)text);
     } else {
-        CHECK_INT(cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &note->instance),
-                  COHORT_OK);
+        CHECK_OK(cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &note->instance));
     }
     if (note->type == COHORT__REGISTRY_REVOKED)
-        CHECK_INT(cohort__get_unsigned(unpacked, map, "site", UINT64_MAX, &note->site), COHORT_OK);
+        CHECK_OK(cohort__get_unsigned(unpacked, map, "site", UINT64_MAX, &note->site));
     if (note->type == COHORT__REGISTRY_MAP) {
-        CHECK_INT(cohort__get_unsigned(unpacked, map, "num_sites", UINT64_MAX, &note->num_sites),
-                  COHORT_OK);
-        CHECK_INT(cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &note->value),
-                  COHORT_OK);
+        CHECK_OK(cohort__get_unsigned(unpacked, map, "num_sites", UINT64_MAX, &note->num_sites));
+        CHECK_OK(cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &note->value));
         read_settings(note, unpacked, map);
         read_runs(note, unpacked, map);
     }
@@ -146,7 +141,7 @@ static void join_again(const char *name, uint32_t source, uint32_t site, uint32_
     request.terms_bytes = strlen(terms);
     request.instance = left;
     cohort__list_init(&outbox);
-    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    CHECK_OK(cohort__registry_home_join(&home, &request, &outbox));
     read_outbox(&outbox);
 }
 
@@ -161,7 +156,7 @@ static void leave(const char *name, uint32_t source, uint32_t site, uint64_t ins
     struct cohort__registry_request request = request_of(name, source, site);
     request.instance = instance;
     cohort__list_init(&outbox);
-    CHECK_INT(cohort__registry_home_leave(&home, &request, &outbox), COHORT_OK);
+    CHECK_OK(cohort__registry_home_leave(&home, &request, &outbox));
     read_outbox(&outbox);
 }
 
@@ -304,7 +299,7 @@ static void join_failed(const char *name, uint32_t source, uint32_t site, uint32
     request.terms_bytes = strlen(request.terms);
     request.failed = COHORT_ERR_SYSTEM;
     cohort__list_init(&outbox);
-    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    CHECK_OK(cohort__registry_home_join(&home, &request, &outbox));
     read_outbox(&outbox);
 }
 
@@ -539,7 +534,7 @@ static void withdraw_bytes(const char *name, size_t bytes, uint32_t source, uint
     request.terms_bytes = strlen(request.terms);
     request.returned = returned;
     cohort__list_init(&outbox);
-    CHECK_INT(cohort__registry_home_withdraw(&home, &request, &outbox), COHORT_OK);
+    CHECK_OK(cohort__registry_home_withdraw(&home, &request, &outbox));
     read_outbox(&outbox);
 }
 
@@ -744,7 +739,7 @@ static void die(uint32_t rank)
 {
     struct cohort__list outbox;
     cohort__list_init(&outbox);
-    CHECK_INT(cohort__registry_home_died(&home, rank, &outbox), COHORT_OK);
+    CHECK_OK(cohort__registry_home_died(&home, rank, &outbox));
     read_outbox(&outbox);
 }
 
@@ -758,7 +753,7 @@ static void join_in_view(const char *name, uint32_t source, uint32_t site, uint3
     request.terms_bytes = strlen(request.terms);
     request.view = view;
     cohort__list_init(&outbox);
-    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    CHECK_OK(cohort__registry_home_join(&home, &request, &outbox));
     read_outbox(&outbox);
 }
 
@@ -831,7 +826,7 @@ static void join_child(uint32_t source, uint32_t site)
                                                .site = site,
                                                .source = source};
     cohort__list_init(&outbox);
-    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    CHECK_OK(cohort__registry_home_join(&home, &request, &outbox));
     read_outbox(&outbox);
 }
 
@@ -857,7 +852,7 @@ TEST(child_of_dead)
                                                          .instance = instance};
         cohort__list_init(&outbox);
         num_notes = 0;
-        CHECK_INT(cohort__registry_home_leave(&home, &request, &outbox), COHORT_OK);
+        CHECK_OK(cohort__registry_home_leave(&home, &request, &outbox));
         read_outbox(&outbox);
     }
     CHECK(num_notes > 0 && notes[0].type == COHORT__REGISTRY_END);
@@ -885,7 +880,7 @@ static void gather(uint64_t of, uint32_t source, uint32_t site, uint32_t num_sit
                                                .of_name_bytes = 1};
     cohort__list_init(&outbox);
     num_notes = 0;
-    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    CHECK_OK(cohort__registry_home_join(&home, &request, &outbox));
     read_outbox(&outbox);
 }
 
@@ -1000,7 +995,7 @@ TEST(children_stay)
         request.site = site;
         request.source = 1 + site;
         cohort__list_init(&outbox);
-        CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+        CHECK_OK(cohort__registry_home_join(&home, &request, &outbox));
         read_outbox(&outbox);
         if (site == 0)
             die(3);
@@ -1023,7 +1018,7 @@ TEST(agreement)
         request.source = 1 + i % 2;
         request.value = values[i];
         cohort__list_init(&outbox);
-        CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+        CHECK_OK(cohort__registry_home_join(&home, &request, &outbox));
         read_outbox(&outbox);
         if (i % 2 == 0)
             continue;

@@ -27,9 +27,8 @@ void ofi_end_open(struct station *station, uint32_t number)
 
 void ofi_end_know(struct station *station, uint32_t number, const struct station *other)
 {
-    CHECK_INT(
-        cohort__net_add_peer(station->net, number, other->net->address, other->net->address_bytes),
-        COHORT_OK);
+    CHECK_OK(
+        cohort__net_add_peer(station->net, number, other->net->address, other->net->address_bytes));
 }
 
 /* Two ends that know each other as 1 and 0; A drives both. */
@@ -86,7 +85,7 @@ static void obey(struct station *station, const struct cohort__net_message *mess
         unsigned char *base = ofi_mapping(bytes);
         for (size_t i = 0; i < bytes; i++)
             base[i] = ofi_pattern(i);
-        CHECK_INT(cohort__net_expose(station->net, 0, base, bytes, &region, &token), COHORT_OK);
+        CHECK_OK(cohort__net_expose(station->net, 0, base, bytes, &region, &token));
         state->reply_bytes = sizeof token;
         memcpy(state->reply, &token, sizeof token);
         break;
@@ -116,7 +115,7 @@ int ofi_peer_main(void)
     CHECK(write(SOCKET, station.net->address, station.net->address_bytes) > 0);
     ssize_t n = read(SOCKET, address, sizeof address);
     CHECK(n > 0);
-    CHECK_INT(cohort__net_add_peer(station.net, 0, address, (size_t)n), COHORT_OK);
+    CHECK_OK(cohort__net_add_peer(station.net, 0, address, (size_t)n));
     while (!state.is_done && station.num_unreachable[0] == 0) {
         if (!station_turn(&station))
             station_block(&station, 10000);
@@ -162,7 +161,7 @@ pid_t ofi_peer_start(struct station *station)
     ssize_t n = read(sockets[0], address, sizeof address);
     CHECK(n > 0);
     close(sockets[0]);
-    CHECK_INT(cohort__net_add_peer(station->net, 1, address, (size_t)n), COHORT_OK);
+    CHECK_OK(cohort__net_add_peer(station->net, 1, address, (size_t)n));
     return pid;
 }
 

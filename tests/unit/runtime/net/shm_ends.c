@@ -18,8 +18,7 @@ void shm_ends_open_one(uint32_t number, uint32_t slot, enum cohort__shm_copy cop
     struct station *station = &shm_stations[number];
     memset(station, 0, sizeof *station);
     struct cohort__net_handlers handlers = station_handlers(station);
-    CHECK_INT(cohort__shm_create(&handlers, hub_copy(shm_hub), slot, copy, &station->net),
-              COHORT_OK);
+    CHECK_OK(cohort__shm_create(&handlers, hub_copy(shm_hub), slot, copy, &station->net));
 }
 
 void shm_ends_know_each_other(void)
@@ -27,9 +26,8 @@ void shm_ends_know_each_other(void)
     for (uint32_t i = 0; i < shm_num_ends; i++)
         for (uint32_t k = 0; k < shm_num_ends; k++)
             if (i != k)
-                CHECK_INT(cohort__net_add_peer(shm_stations[i].net, k, shm_stations[k].net->address,
-                                               shm_stations[k].net->address_bytes),
-                          COHORT_OK);
+                CHECK_OK(cohort__net_add_peer(shm_stations[i].net, k, shm_stations[k].net->address,
+                                              shm_stations[k].net->address_bytes));
 }
 
 void shm_ends_open_again(uint32_t num, enum cohort__shm_copy copy)
@@ -42,7 +40,7 @@ void shm_ends_open_again(uint32_t num, enum cohort__shm_copy copy)
 
 void shm_ends_open(uint32_t num, enum cohort__shm_copy copy)
 {
-    CHECK_INT(cohort__hub_create(&shm_hub, num), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&shm_hub, num));
     shm_ends_open_again(num, copy);
 }
 
@@ -99,8 +97,7 @@ struct cohort__net_token shm_ends_expose(uint32_t number, const void *base, size
                                          void **ret_region)
 {
     struct cohort__net_token token;
-    CHECK_INT(cohort__net_expose(shm_stations[number].net, 0, base, bytes, ret_region, &token),
-              COHORT_OK);
+    CHECK_OK(cohort__net_expose(shm_stations[number].net, 0, base, bytes, ret_region, &token));
     return token;
 }
 

@@ -44,7 +44,7 @@ static void end(size_t num_left)
 static unsigned char *alloc(size_t bytes)
 {
     void *block = NULL;
-    CHECK_INT(cohort__heap_alloc(&heap, &block, bytes), COHORT_OK);
+    CHECK_OK(cohort__heap_alloc(&heap, &block, bytes));
     return block;
 }
 

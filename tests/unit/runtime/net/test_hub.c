@@ -35,7 +35,7 @@ static int num_descriptors(void)
 static struct cohort__hub *create(uint32_t size)
 {
     struct cohort__hub *hub = NULL;
-    CHECK_INT(cohort__hub_create(&hub, size), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&hub, size));
     CHECK_INT(hub->size, size);
     return hub;
 }
@@ -113,7 +113,7 @@ TEST(adopt)
     uint64_t id = id_of(hub);
     put_at(hub, FIRST);
     doorbells_at(doorbells, FIRST, 4);
-    CHECK_INT(cohort__hub_adopt(&adopted, FIRST, doorbells, 4), COHORT_OK);
+    CHECK_OK(cohort__hub_adopt(&adopted, FIRST, doorbells, 4));
     CHECK(id_of(adopted) == id);
     CHECK(fcntl(FIRST, F_GETFD) & FD_CLOEXEC);
     CHECK(fcntl(FIRST + 4, F_GETFD) & FD_CLOEXEC);
@@ -169,10 +169,10 @@ TEST_HUB(inherit)
     struct cohort__hub *hub = create(2);
     unsetenv(COHORT__HUB_VARIABLE);
     put_at(hub, FIRST);
-    CHECK_INT(cohort__hub_inherit(&hub), COHORT_OK);
+    CHECK_OK(cohort__hub_inherit(&hub));
     CHECK(!hub);
     setenv(COHORT__HUB_VARIABLE, "100 2", 1);
-    CHECK_INT(cohort__hub_inherit(&hub), COHORT_OK);
+    CHECK_OK(cohort__hub_inherit(&hub));
     CHECK(hub);
     CHECK_INT(hub->memory, FIRST);
     CHECK_INT(hub->doorbells[1], FIRST + 2);

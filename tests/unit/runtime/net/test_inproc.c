@@ -17,16 +17,15 @@ static struct station stations[NUM_ENDS];
 static void open_hub(uint64_t seed)
 {
     memset(stations, 0, sizeof stations);
-    CHECK_INT(cohort__inproc_hub_create(seed, NUM_ENDS, &hub), COHORT_OK);
+    CHECK_OK(cohort__inproc_hub_create(seed, NUM_ENDS, &hub));
     for (uint32_t i = 0; i < NUM_ENDS; i++) {
         struct cohort__net_handlers handlers = station_handlers(&stations[i]);
-        CHECK_INT(cohort__inproc_create(hub, i, &handlers, &stations[i].net), COHORT_OK);
+        CHECK_OK(cohort__inproc_create(hub, i, &handlers, &stations[i].net));
     }
     for (uint32_t i = 0; i < NUM_ENDS; i++)
         for (uint32_t k = 0; k < NUM_ENDS; k++)
-            CHECK_INT(cohort__net_add_peer(stations[i].net, k, stations[k].net->address,
-                                           stations[k].net->address_bytes),
-                      COHORT_OK);
+            CHECK_OK(cohort__net_add_peer(stations[i].net, k, stations[k].net->address,
+                                          stations[k].net->address_bytes));
 }
 
 static void close_hub(void)
@@ -121,8 +120,7 @@ TEST(fetch)
         struct cohort__net_token token;
         open_hub(seed);
         memset(target, 0, sizeof target);
-        CHECK_INT(cohort__net_expose(stations[0].net, 1, source, sizeof source, &region, &token),
-                  COHORT_OK);
+        CHECK_OK(cohort__net_expose(stations[0].net, 1, source, sizeof source, &region, &token));
         for (size_t at = 0; at < sizeof source; at += 1000)
             CHECK_INT(station_fetch(&stations[1], 0, &token, at, target + at, 1000),
                       COHORT__NET_SENT);
@@ -149,7 +147,7 @@ TEST(cut)
         void *region;
         struct cohort__net_token token;
         open_hub(seed);
-        CHECK_INT(cohort__net_expose(stations[1].net, 0, &byte, 1, &region, &token), COHORT_OK);
+        CHECK_OK(cohort__net_expose(stations[1].net, 0, &byte, 1, &region, &token));
         unsigned char target = 0;
         CHECK_INT(station_fetch(&stations[0], 1, &token, 0, &target, 1), COHORT__NET_SENT);
         cohort__inproc_cut(hub, 1);
@@ -213,8 +211,7 @@ TEST(destroy)
     CHECK_INT(station_send(&stations[0], 1, data, sizeof data), COHORT__NET_SENT);
     station_until(&stations[0], &stations[1].num_messages, 1);
     CHECK_INT(station_send(&stations[0], 1, data, sizeof data), COHORT__NET_SENT);
-    CHECK_INT(cohort__net_expose(stations[0].net, 1, data, sizeof data, &region, &token),
-              COHORT_OK);
+    CHECK_OK(cohort__net_expose(stations[0].net, 1, data, sizeof data, &region, &token));
     CHECK_INT(station_fetch(&stations[1], 0, &token, 0, data + 500, 10), COHORT__NET_SENT);
     unsigned long num_fetched = stations[1].num_fetched;
     close_hub();

@@ -25,7 +25,7 @@ static struct cohort__hub *copy_hub(const struct cohort__hub *hub)
     int memory = fcntl(hub->memory, F_DUPFD_CLOEXEC, 0);
     for (uint32_t slot = 0; slot < PER_HOST; slot++)
         doorbells[slot] = fcntl(hub->doorbells[slot], F_DUPFD_CLOEXEC, 0);
-    CHECK_INT(cohort__hub_adopt(&copy, memory, doorbells, PER_HOST), COHORT_OK);
+    CHECK_OK(cohort__hub_adopt(&copy, memory, doorbells, PER_HOST));
     return copy;
 }
 
@@ -35,19 +35,18 @@ static void open_end(uint32_t number, const struct cohort__hub *hub)
     struct cohort__net *near = NULL, *far = NULL;
     memset(station, 0, sizeof *station);
     struct cohort__net_handlers handlers = station_handlers(station);
-    CHECK_INT(
-        cohort__shm_create(&handlers, copy_hub(hub), number % PER_HOST, COHORT__SHM_STREAM, &near),
-        COHORT_OK);
+    CHECK_OK(
+        cohort__shm_create(&handlers, copy_hub(hub), number % PER_HOST, COHORT__SHM_STREAM, &near));
     if (cohort__ofi_create(&handlers, number, NULL, &far) != COHORT_OK)
         test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
-    CHECK_INT(cohort__mixed_create(near, far, &station->net), COHORT_OK);
+    CHECK_OK(cohort__mixed_create(near, far, &station->net));
 }
 
 static void open_all(void)
 {
     for (uint32_t host = 0; host < NUM_ENDS / PER_HOST; host++) {
         struct cohort__hub *hub = NULL;
-        CHECK_INT(cohort__hub_create(&hub, PER_HOST), COHORT_OK);
+        CHECK_OK(cohort__hub_create(&hub, PER_HOST));
         for (uint32_t slot = 0; slot < PER_HOST; slot++)
             open_end(host * PER_HOST + slot, hub);
         cohort__hub_destroy(hub);
@@ -55,9 +54,8 @@ static void open_all(void)
     for (uint32_t i = 0; i < NUM_ENDS; i++)
         for (uint32_t k = 0; k < NUM_ENDS; k++)
             if (i != k)
-                CHECK_INT(cohort__net_add_peer(stations[i].net, k, stations[k].net->address,
-                                               stations[k].net->address_bytes),
-                          COHORT_OK);
+                CHECK_OK(cohort__net_add_peer(stations[i].net, k, stations[k].net->address,
+                                              stations[k].net->address_bytes));
 }
 
 static void close_all(void)
@@ -134,9 +132,8 @@ TEST(fetch)
             struct cohort__net_token token;
             if (i == owner)
                 continue;
-            CHECK_INT(
-                cohort__net_expose(stations[owner].net, i, source, BLOCK, &regions[i], &token),
-                COHORT_OK);
+            CHECK_OK(
+                cohort__net_expose(stations[owner].net, i, source, BLOCK, &regions[i], &token));
             stations[i].peer = &stations[owner]; /* which may have to connect first */
             CHECK_INT(station_fetch(&stations[i], owner, &token, 0, target[i], BLOCK),
                       COHORT__NET_SENT);
@@ -267,9 +264,8 @@ TEST(destroy)
     static struct attempt attempt;
     open_all();
     struct cohort__net_token token;
-    CHECK_INT(cohort__net_expose(stations[0].net, 1, source, BLOCK, &attempt.regions[1], &token),
-              COHORT_OK);
-    CHECK_INT(cohort__net_expose(stations[2].net, 0, source, BLOCK, &region, &token), COHORT_OK);
+    CHECK_OK(cohort__net_expose(stations[0].net, 1, source, BLOCK, &attempt.regions[1], &token));
+    CHECK_OK(cohort__net_expose(stations[2].net, 0, source, BLOCK, &region, &token));
     stations[0].peer = &stations[2];
     CHECK_INT(station_fetch(&stations[0], 2, &token, 0, target, BLOCK), COHORT__NET_SENT);
     stations[0].on_fetched = try_near;

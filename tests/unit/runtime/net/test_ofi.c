@@ -20,7 +20,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/net/ofi_end.h"
-#include "runtime/net/ofi_end.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/net/ofi_ends.h"
 
@@ -151,8 +150,6 @@ TEST_PAIR(batches)
 /* What was accepted still goes out when the end is destroyed at once. */
 TEST(batch_at_the_end)
 {
-    struct station a;
-    struct station b;
     struct batches batches = {0};
     ofi_pair_open(&a, &b);
     b.on_message = check_numbered;
@@ -230,8 +227,6 @@ static struct cohort__ofi *open_with_batch(struct station *a, struct station *b,
 TEST(batch_refused_at_the_end)
 {
     for (int how = 0; how < 2; how++) {
-        struct station a;
-        struct station b;
         struct batches batches = {0};
         open_with_batch(&a, &b, &batches);
         refuse_sends(&a, how == 0 ? 5 : UINT_MAX);
@@ -245,8 +240,6 @@ TEST(batch_refused_at_the_end)
 /* A batch that is refused goes later, and all that comes meanwhile goes after it. */
 TEST(batch_refused)
 {
-    struct station a;
-    struct station b;
     struct batches batches = {0};
     struct cohort__ofi *ofi = open_with_batch(&a, &b, &batches);
     refuse_sends(&a, 1000);
@@ -264,8 +257,6 @@ TEST(batch_refused)
 /* As in test_ended_twice, but the send is a batch. */
 TEST(batch_ended)
 {
-    struct station a;
-    struct station b;
     struct batches batches = {0};
     struct cohort__ofi *ofi = open_with_batch(&a, &b, &batches);
     cohort__ofi_send_done(ofi, batch_of(ofi), "an error");
@@ -281,8 +272,6 @@ TEST(batch_late)
 {
     static const uint64_t age = UINT64_C(5000000000);
     for (int how = 0; how < 3; how++) {
-        struct station a;
-        struct station b;
         struct batches batches = {0};
         struct cohort__ofi *ofi = open_with_batch(&a, &b, &batches);
         batch_of(ofi)->since = cohort__clock_now() - age;
@@ -305,8 +294,6 @@ static void ignore_writable(void *context, uint32_t peer)
 TEST(batches_hung)
 {
     enum { NUM_HUNG = COHORT__OFI_NUM_SENDS + 10 };
-    struct station a;
-    struct station b;
     struct station hung;
     ofi_pair_open(&a, &b);
     ofi_end_open(&hung, 1);
@@ -358,7 +345,6 @@ TEST_PAIR(batch_keeps_awake)
 TEST(flood)
 {
     enum { NUM = 100000 };
-    struct station a;
     unsigned char order[100] = {OFI_PEER_COUNT};
     unsigned long counted = 0;
     ofi_end_open(&a, 0);
@@ -383,7 +369,6 @@ TEST(flood)
 
 TEST(echo)
 {
-    struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
     ofi_end_open(&a, 0);
     pid_t pid = ofi_peer_start(&a);
@@ -399,7 +384,6 @@ TEST(echo)
 TEST(kill_idle)
 {
     for (int used = 0; used < 2; used++) {
-        struct station a;
         unsigned char data[200] = {OFI_PEER_ECHO};
         ofi_end_open(&a, 0);
         pid_t pid = ofi_peer_start(&a);
@@ -419,7 +403,6 @@ TEST(kill_idle)
 /* A peer that lives but is not driven must not be regarded as dead. */
 TEST(stopped_peer)
 {
-    struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
     struct iovec part = {data, sizeof data};
     ofi_end_open(&a, 0);
@@ -459,8 +442,6 @@ TEST_PAIR(remove)
 TEST(crossing)
 {
     for (int round = 0; round < 20; round++) {
-        struct station a;
-        struct station b;
         struct iovec part = {"x", 1};
         ofi_pair_open(&a, &b);
         bool sent_a = false;
@@ -555,7 +536,6 @@ TEST(crossing_after_end)
 
 TEST(addresses)
 {
-    struct station a;
     unsigned char address[128];
     ofi_end_open(&a, 0);
     size_t bytes = a.net->address_bytes;
@@ -610,7 +590,7 @@ TEST(local_address)
 {
     struct station a = {0};
     struct cohort__net_handlers handlers = station_handlers(&a);
-    CHECK_INT(cohort__ofi_create(&handlers, 0, "127.0.0.3", &a.net), COHORT_OK);
+    CHECK_OK(cohort__ofi_create(&handlers, 0, "127.0.0.3", &a.net));
     struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
     struct sockaddr_in name;
     memcpy(&name, ofi->raw, sizeof name);
@@ -635,8 +615,7 @@ TEST(provider)
     CHECK_TEXT(cohort__ofi_library_provider(FI_VERSION(1, 18), 1), "tcp");
     CHECK_TEXT(cohort__ofi_library_provider(FI_VERSION(1, 19), 0), "tcp");
     CHECK_TEXT(cohort__ofi_library_provider(FI_VERSION(2, 0), 0), "tcp");
-    CHECK_INT(cohort__ofi_library_load(&library), COHORT_OK);
-    struct station a;
+    CHECK_OK(cohort__ofi_library_load(&library));
     ofi_end_open(&a, 0);
     const char *wanted = getenv("COHORT_OFI_PROVIDER");
     CHECK_TEXT(((struct cohort__ofi *)a.net)->info->fabric_attr->prov_name,
@@ -647,7 +626,6 @@ TEST(provider)
 /* Libraries that libfabric loads catch signals. The program's signal handlers stay as they are. */
 TEST(signals)
 {
-    struct station a;
     ofi_end_open(&a, 0);
     for (int s = 1; s < 32; s++) {
         struct sigaction action;
@@ -682,7 +660,6 @@ static void *pelt(void *arg)
 /* A process that gets SIGTERM again and again while libfabric is being loaded. */
 static int pelted_main(void)
 {
-    struct station a;
     pthread_t thread;
     struct sigaction action = {.sa_handler = count};
     CHECK_INT(sigaction(SIGTERM, &action, NULL), 0);
@@ -721,7 +698,6 @@ static uint64_t cpu_ns(void)
 /* Once it is connected and quiet, waiting takes no CPU time. A message ends the wait. */
 TEST(idle)
 {
-    struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
     ofi_end_open(&a, 0);
     pid_t pid = ofi_peer_start(&a);
@@ -907,8 +883,6 @@ TEST(broken)
     static unsigned char data[COHORT__OFI_MAX_PACKET + 1];
     static const size_t sizes[] = {1, 200, sizeof data};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct station a;
-        struct station b;
         ofi_pair_open(&a, &b);
         memset(data, 'a', sizeof data);
         CHECK_INT(station_send(&a, 1, data, sizeof data / 2), COHORT__NET_SENT);
@@ -930,8 +904,6 @@ TEST(hello)
 {
     static const unsigned char stranger[] = {99, 0, 0, 0, 3, 0, 0, 0};
     static const unsigned char nonsense[] = {0, 0, 0, 0, 4, 0, 0, 0};
-    struct station a;
-    struct station b;
     struct iovec part = {"x", 1};
     ofi_end_open(&a, 0);
     ofi_end_open(&b, 1);
@@ -1034,8 +1006,6 @@ TEST(hello_failed)
         bool is_lost;
     } cases[] = {{false, 3, false}, {false, 4, true}, {true, 3, false}, {true, 4, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct station a;
-        struct station b;
         ofi_pair_open(&a, &b);
         struct station *end = cases[i].is_answer ? &b : &a;
         uint32_t other = cases[i].is_answer ? 0 : 1;
@@ -1064,7 +1034,6 @@ TEST_PAIR(answers_failed)
  * lost. */
 TEST(idle_connect)
 {
-    struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
     struct iovec part = {data, sizeof data};
     ofi_end_open(&a, 0);
@@ -1140,8 +1109,6 @@ TEST_PAIR(threads_blocked)
 TEST(destroy_after_send)
 {
     for (int i = 0; i < 5; i++) {
-        struct station a;
-        struct station b;
         ofi_pair_open(&a, &b);
         for (int k = 0; k < 20; k++)
             CHECK_INT(station_send(&a, 1, "last words", 10), COHORT__NET_SENT);

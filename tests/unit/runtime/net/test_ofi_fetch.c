@@ -65,7 +65,7 @@ TEST(fetch_outside)
     void *region;
     struct cohort__net_token token;
     ofi_pair_open(&a, &b);
-    CHECK_INT(cohort__net_expose(b.net, 0, source, sizeof source, &region, &token), COHORT_OK);
+    CHECK_OK(cohort__net_expose(b.net, 0, source, sizeof source, &region, &token));
     CHECK_INT(station_fetch(&a, 1, &token, 999, target, 2), COHORT__NET_SENT);
     CHECK_INT(station_fetch(&a, 1, &token, SIZE_MAX, target, 1), COHORT__NET_SENT);
     station_until(&a, &a.num_failed, 2);
@@ -96,7 +96,7 @@ TEST(expects)
     struct cohort__net_token token;
     ofi_pair_open(&a, &b);
     CHECK(!expects(&a, UINT64_MAX) && !expects(&b, UINT64_MAX));
-    CHECK_INT(cohort__net_expose(b.net, 0, source, sizeof source, &region, &token), COHORT_OK);
+    CHECK_OK(cohort__net_expose(b.net, 0, source, sizeof source, &region, &token));
     CHECK(!expects(&a, UINT64_MAX) && expects(&b, UINT64_MAX) && !expects(&b, 1));
     CHECK_INT(station_fetch(&a, 1, &token, 0, target, 1000), COHORT__NET_SENT);
     CHECK(expects(&a, UINT64_MAX) && !expects(&a, 1));
@@ -152,7 +152,7 @@ static void call_on_cancelled(struct station *station, cohort_status status)
     if (status != COHORT_ERR_CANCELLED)
         return;
     CHECK_INT(cohort__net_send(station->net, 1, &part, 1), COHORT__NET_DEAD);
-    CHECK_INT(cohort__net_expose(station->net, 1, block, sizeof block, &region, &token), COHORT_OK);
+    CHECK_OK(cohort__net_expose(station->net, 1, block, sizeof block, &region, &token));
     CHECK_INT(cohort__net_fetch(station->net, 1, &token, 0, target, sizeof target, station),
               COHORT__NET_DEAD);
     cohort__net_withdraw(station->net, 1, region);

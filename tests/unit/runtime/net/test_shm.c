@@ -238,7 +238,7 @@ TEST_TWO(addresses)
     CHECK(!cohort__shm_shares(net, shm_stations[1].net->address, net->address_bytes - 1));
     CHECK(!cohort__shm_shares(net, "ofi", 4));
     /* Of another hub. */
-    CHECK_INT(cohort__hub_create(&shm_hub, 3), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&shm_hub, 3));
     shm_ends_open_one(2, 2, COHORT__SHM_STREAM);
     expect_bad(shm_stations[2].net->address, net->address_bytes, "does not share memory");
     CHECK(!cohort__shm_shares(net, shm_stations[2].net->address, net->address_bytes));
@@ -257,19 +257,17 @@ TEST_TWO(addresses)
 TEST(early_call)
 {
     char byte = 1;
-    CHECK_INT(cohort__hub_create(&shm_hub, 2), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&shm_hub, 2));
     shm_num_ends = 2;
     for (uint32_t i = 0; i < 2; i++)
         shm_ends_open_one(i, i, COHORT__SHM_STREAM);
-    CHECK_INT(cohort__net_add_peer(shm_stations[0].net, 1, shm_stations[1].net->address,
-                                   shm_stations[1].net->address_bytes),
-              COHORT_OK);
+    CHECK_OK(cohort__net_add_peer(shm_stations[0].net, 1, shm_stations[1].net->address,
+                                  shm_stations[1].net->address_bytes));
     CHECK_INT(station_send(&shm_stations[0], 1, &byte, 1), COHORT__NET_SENT);
     shm_ends_settle();
     CHECK_INT(shm_stations[1].num_messages, 0);
-    CHECK_INT(cohort__net_add_peer(shm_stations[1].net, 0, shm_stations[0].net->address,
-                                   shm_stations[0].net->address_bytes),
-              COHORT_OK);
+    CHECK_OK(cohort__net_add_peer(shm_stations[1].net, 0, shm_stations[0].net->address,
+                                  shm_stations[0].net->address_bytes));
     shm_ends_settle();
     CHECK_INT(shm_stations[1].num_messages, 1);
     shm_ends_close();
@@ -446,8 +444,7 @@ static void *expose_many(void *arg)
     for (int i = 0; i < NUM_EACH; i++) {
         void *region;
         struct cohort__net_token token;
-        CHECK_INT(cohort__net_expose(station->net, 1, &region, sizeof region, &region, &token),
-                  COHORT_OK);
+        CHECK_OK(cohort__net_expose(station->net, 1, &region, sizeof region, &region, &token));
         cohort__net_withdraw(station->net, 1, region);
     }
     return NULL;

@@ -46,8 +46,7 @@ static void fetch_all_sizes(enum cohort__shm_copy copy, bool is_lent)
     shm_ends_open(2, copy);
     if (is_lent) {
         void *memory;
-        CHECK_INT(cohort__heap_alloc(cohort__shm_heap(&shm_ends_shm(0)->net), &memory, 2 * MIB),
-                  COHORT_OK);
+        CHECK_OK(cohort__heap_alloc(cohort__shm_heap(&shm_ends_shm(0)->net), &memory, 2 * MIB));
         source = memcpy(memory, block, 2 * MIB);
     }
     shm_stations[1].peer = &shm_stations[0];
@@ -100,7 +99,7 @@ TEST_TWO(heap_windows)
     void *memory;
     struct cohort__net *owner = &shm_ends_shm(0)->net, *other = &shm_ends_shm(1)->net;
     const uint32_t slot = cohort__shm_own_slot(owner);
-    CHECK_INT(cohort__heap_alloc(cohort__shm_heap(owner), &memory, MIB), COHORT_OK);
+    CHECK_OK(cohort__heap_alloc(cohort__shm_heap(owner), &memory, MIB));
     unsigned char *owned = memory;
     uint64_t at;
     CHECK(cohort__heap_has(cohort__shm_heap(owner), owned, &at));
@@ -509,7 +508,7 @@ TEST(many_slots)
 {
     static const uint32_t slots[SHM_MAX_ENDS] = {0, 63, 64, 127, MAX_SLOTS - 1};
     char byte = 1;
-    CHECK_INT(cohort__hub_create(&shm_hub, MAX_SLOTS), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&shm_hub, MAX_SLOTS));
     shm_num_ends = SHM_MAX_ENDS;
     for (uint32_t i = 0; i < shm_num_ends; i++)
         shm_ends_open_one(i, slots[i], COHORT__SHM_STREAM);
@@ -651,9 +650,8 @@ static _Noreturn void serve(int fd)
     void *region;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     shm_ends_open_one(1, 1, COHORT__SHM_DIRECT);
-    CHECK_INT(cohort__net_add_peer(shm_stations[1].net, 0, shm_stations[0].net->address,
-                                   shm_stations[0].net->address_bytes),
-              COHORT_OK);
+    CHECK_OK(cohort__net_add_peer(shm_stations[1].net, 0, shm_stations[0].net->address,
+                                  shm_stations[0].net->address_bytes));
     offer.token = shm_ends_expose(1, shm_ends_block(MIB), MIB, &region);
     memcpy(offer.address, shm_stations[1].net->address, sizeof offer.address);
     offer.address_bytes = shm_stations[1].net->address_bytes;
@@ -668,7 +666,7 @@ static pid_t start_server(enum cohort__shm_copy copy, struct offer *ret_offer)
 {
     int fds[2];
     CHECK_INT(pipe(fds), 0);
-    CHECK_INT(cohort__hub_create(&shm_hub, 2), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&shm_hub, 2));
     shm_num_ends = 1;
     shm_ends_open_one(0, 0, copy);
     pid_t pid = fork();
@@ -678,9 +676,8 @@ static pid_t start_server(enum cohort__shm_copy copy, struct offer *ret_offer)
     CHECK_INT(read(fds[0], ret_offer, sizeof *ret_offer), sizeof *ret_offer);
     close(fds[0]);
     close(fds[1]);
-    CHECK_INT(
-        cohort__net_add_peer(shm_stations[0].net, 1, ret_offer->address, ret_offer->address_bytes),
-        COHORT_OK);
+    CHECK_OK(
+        cohort__net_add_peer(shm_stations[0].net, 1, ret_offer->address, ret_offer->address_bytes));
     return pid;
 }
 
@@ -752,7 +749,7 @@ TEST(lent_gone)
     unsigned char target[100];
     struct stat before, after;
     shm_ends_open(3, COHORT__SHM_STREAM);
-    CHECK_INT(cohort__heap_alloc(cohort__shm_heap(&shm_ends_shm(1)->net), &memory, MIB), COHORT_OK);
+    CHECK_OK(cohort__heap_alloc(cohort__shm_heap(&shm_ends_shm(1)->net), &memory, MIB));
     memset(memory, 7, MIB);
     struct cohort__net_token token = shm_ends_expose(1, memory, MIB, &region);
     CHECK(!cohort__shm_heap_is_gone(&shm_ends_shm(0)->net, 1));

@@ -46,9 +46,8 @@ static enum cohort__net_sent on_send(struct cohort__net *net, uint32_t peer,
     size_t bytes = num_parts > 1 ? parts[1].iov_len : 0;
     CHECK_INT(parts[0].iov_len, COHORT__ENVELOPE_BYTES);
     CHECK(bytes <= FAKE_MAX_PAYLOAD);
-    CHECK_INT(
-        cohort__envelope_decode(parts[0].iov_base, parts[0].iov_len + bytes, &entry->envelope),
-        COHORT_OK);
+    CHECK_OK(
+        cohort__envelope_decode(parts[0].iov_base, parts[0].iov_len + bytes, &entry->envelope));
     CHECK_INT(entry->envelope.job_key, FAKE_JOB_KEY);
     CHECK_INT(entry->envelope.epoch, FAKE_EPOCH);
     CHECK_INT(entry->envelope.source_locality, 0);
@@ -124,7 +123,7 @@ static void open_as(struct fake_net *fake, struct cohort__process_options option
     options.epoch = FAKE_EPOCH;
     if (options.eager_budget == 0)
         options.eager_budget = FAKE_BUDGET;
-    CHECK_INT(cohort__process_create(&fake->process, &options), COHORT_OK);
+    CHECK_OK(cohort__process_create(&fake->process, &options));
     fake->net.operations = &operations;
     fake->net.max_message = COHORT__ENVELOPE_BYTES + FAKE_MAX_PAYLOAD;
     fake->net.max_fetch = FAKE_MAX_FETCH;

@@ -18,7 +18,7 @@ static struct cohort__net_handlers process_open(struct localities *localities, u
                                               .job_key = 42,
                                               .epoch = 1,
                                               .eager_budget = eager_budget};
-    CHECK_INT(cohort__process_create(&localities->processes[rank], &options), COHORT_OK);
+    CHECK_OK(cohort__process_create(&localities->processes[rank], &options));
     return cohort__process_net_handlers(localities->processes[rank]);
 }
 
@@ -28,10 +28,9 @@ static void know_each_other(struct localities *localities)
         cohort__process_attach_net(localities->processes[rank], localities->nets[rank]);
         for (uint32_t peer = 0; peer < localities->num; peer++)
             if (peer != rank)
-                CHECK_INT(cohort__net_add_peer(localities->nets[rank], peer,
-                                               localities->nets[peer]->address,
-                                               localities->nets[peer]->address_bytes),
-                          COHORT_OK);
+                CHECK_OK(cohort__net_add_peer(localities->nets[rank], peer,
+                                              localities->nets[peer]->address,
+                                              localities->nets[peer]->address_bytes));
     }
 }
 
@@ -40,11 +39,10 @@ void localities_open(struct localities *localities, uint64_t seed, uint32_t num,
 {
     fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
     *localities = (struct localities){.num = num};
-    CHECK_INT(cohort__inproc_hub_create(seed, num, &localities->hub), COHORT_OK);
+    CHECK_OK(cohort__inproc_hub_create(seed, num, &localities->hub));
     for (uint32_t rank = 0; rank < num; rank++) {
         struct cohort__net_handlers handlers = process_open(localities, rank, eager_budget);
-        CHECK_INT(cohort__inproc_create(localities->hub, rank, &handlers, &localities->nets[rank]),
-                  COHORT_OK);
+        CHECK_OK(cohort__inproc_create(localities->hub, rank, &handlers, &localities->nets[rank]));
     }
     know_each_other(localities);
 }
@@ -55,9 +53,8 @@ void localities_open_shared(struct localities *localities, const struct cohort__
     *localities = (struct localities){.num = num};
     for (uint32_t rank = 0; rank < num; rank++) {
         struct cohort__net_handlers handlers = process_open(localities, rank, 0);
-        CHECK_INT(cohort__shm_create(&handlers, hub_copy(shared), first_slot + rank,
-                                     COHORT__SHM_STREAM, &localities->nets[rank]),
-                  COHORT_OK);
+        CHECK_OK(cohort__shm_create(&handlers, hub_copy(shared), first_slot + rank,
+                                    COHORT__SHM_STREAM, &localities->nets[rank]));
     }
     know_each_other(localities);
 }

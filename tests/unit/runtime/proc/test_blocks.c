@@ -33,7 +33,7 @@ static void end(void)
 static unsigned char *alloc(size_t bytes)
 {
     void *block = NULL;
-    CHECK_INT(cohort__heap_alloc(&heap, &block, bytes), COHORT_OK);
+    CHECK_OK(cohort__heap_alloc(&heap, &block, bytes));
     CHECK(cohort__blocks_add(&blocks, block, bytes));
     return block;
 }

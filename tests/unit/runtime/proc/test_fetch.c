@@ -317,7 +317,7 @@ TEST(transfer)
         localities_settle(&localities);
         CHECK(transfer.num_sent == 1 && transfer.send_status == COHORT_OK);
         CHECK_INT(transfer.parcel.num_done, !transfer.decline);
-        CHECK_INT(transfer.parcel.status, COHORT_OK);
+        CHECK_OK(transfer.parcel.status);
         CHECK(transfer.decline || memcmp(from, to, bytes) == 0);
         localities_check_quiet(&localities);
         localities_close(&localities);

@@ -59,7 +59,7 @@ static void begin(void)
     cohort__pack_unsigned(&letter, 1);
     cohort__pack_unsigned(&letter, 1);
     cohort__pack_unsigned(&letter, 0);
-    CHECK_INT(letter.status, COHORT_OK);
+    CHECK_OK(letter.status);
 }
 
 static void end(void)
@@ -172,7 +172,7 @@ TEST_LETTER(order)
     cohort__pack_field_unsigned(&refusal, "site", 0);
     cohort__pack_field_signed(&refusal, "status", COHORT_ERR_MISMATCH);
     cohort__pack_field_bytes(&refusal, "text", "later", 5);
-    CHECK_INT(refusal.status, COHORT_OK);
+    CHECK_OK(refusal.status);
     deliver_text(3, &refusal);
     deliver_text(2, &refusal);
     deliver(1, 1, letter.bytes, 100, letter.bytes - 100);
@@ -181,7 +181,7 @@ TEST_LETTER(order)
     CHECK_INT(num_done, 0);
     deliver(1, 0, letter.bytes, 0, 100); /* the first one ends the join */
     CHECK_INT(num_done, 1);
-    CHECK_INT(last_status, COHORT_OK);
+    CHECK_OK(last_status);
     cohort__registry_join(cohort__process_registry(fake.process), &join);
     CHECK_INT(num_done, 1); /* nothing was left for that one */
     deliver_text(4, &refusal);
@@ -209,7 +209,7 @@ static void join_own(uint32_t i, void (*done)(struct cohort__join *join, cohort_
 static void on_own(struct cohort__join *done, cohort_status status,
                    struct cohort__membership *membership)
 {
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     num_done++;
     if (done == &own[0])
         join_own(1, on_own); /* locality 1 has not been told of the first one yet */
@@ -234,7 +234,7 @@ static void deliver_join(uint64_t number, const char *name)
     cohort__pack_field_unsigned(&text, "value", 0);
     cohort__pack_field_unsigned(&text, "of", 0);
     cohort__pack_field_bytes(&text, "of_name", "", 0);
-    CHECK_INT(text.status, COHORT_OK);
+    CHECK_OK(text.status);
     deliver_text(number, &text);
     cohort__packer_fini(&text);
 }

@@ -12,8 +12,7 @@ enum { MAX_SIZE = 20, NUM_CASES = 1000 };
 static struct cohort__process *open_process(uint32_t size)
 {
     struct cohort__process *process;
-    CHECK_INT(cohort__process_create(&process, &(struct cohort__process_options){.size = size}),
-              COHORT_OK);
+    CHECK_OK(cohort__process_create(&process, &(struct cohort__process_options){.size = size}));
     return process;
 }
 
@@ -55,7 +54,7 @@ TEST(random)
                 .host = UINT32_MAX - (uint32_t)cohort__random_below(&random, 4),
                 .domain = 7 * (uint32_t)cohort__random_below(&random, 3),
                 .cores = cohort__random_below(&random, 3)};
-        CHECK_INT(cohort__positions_set(process, positions), COHORT_OK);
+        CHECK_OK(cohort__positions_set(process, positions));
         const uint32_t *hosts = cohort__positions_hosts(process);
         const uint32_t *domains = cohort__positions_domains(process);
         check_cores(process, positions, size);
@@ -92,8 +91,8 @@ TEST(levels)
         positions[rank].domain = 0;
         texts[rank] = word(said[rank % 3]);
     }
-    CHECK_INT(cohort__positions_set(process, positions), COHORT_OK);
-    CHECK_INT(cohort__positions_name_levels(process, texts), COHORT_OK);
+    CHECK_OK(cohort__positions_set(process, positions));
+    CHECK_OK(cohort__positions_name_levels(process, texts));
     CHECK_INT(cohort__positions_num_levels(process), 2);
     CHECK_TEXT(cohort__positions_level_name(process, 0), "b");
     CHECK_TEXT(cohort__positions_level_name(process, 1), "c");
@@ -108,7 +107,7 @@ TEST(no_levels)
 {
     const struct cohort__word texts[3] = {{"", 0}, {"", 0}, {"", 0}};
     struct cohort__process *process = open_process(3);
-    CHECK_INT(cohort__positions_name_levels(process, texts), COHORT_OK);
+    CHECK_OK(cohort__positions_name_levels(process, texts));
     CHECK_INT(cohort__positions_num_levels(process), 0);
     cohort__process_destroy(process);
 }
@@ -121,7 +120,7 @@ static void check_refused(const char *const said[4], const char *why)
     struct cohort__process *process = open_process(4);
     for (uint32_t rank = 0; rank < 4; rank++)
         texts[rank] = word(said[rank]);
-    CHECK_INT(cohort__positions_set(process, positions), COHORT_OK);
+    CHECK_OK(cohort__positions_set(process, positions));
     CHECK_INT(cohort__positions_name_levels(process, texts), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), why);
     cohort__process_destroy(process);

@@ -284,7 +284,7 @@ TEST(job_of_one)
 {
     struct cohort__process_options options = {.rank = 0, .size = 1};
     job = (struct localities){.num = 1};
-    CHECK_INT(cohort__process_create(&job.processes[0], &options), COHORT_OK);
+    CHECK_OK(cohort__process_create(&job.processes[0], &options));
     enter_all("alone", 5, 1, 0);
     check_all(5, 1);
     for (uint32_t site = 0; site < 5; site++)
@@ -304,7 +304,7 @@ TEST(job_of_one)
 
 static void send_bogus(struct cohort__packer *packer)
 {
-    CHECK_INT(packer->status, COHORT_OK);
+    CHECK_OK(packer->status);
     unsigned char *exact = malloc(packer->bytes);
     CHECK(exact);
     memcpy(exact, packer->data, packer->bytes);
@@ -558,7 +558,7 @@ TEST(long_letters)
     static unsigned char some[COHORT__SETTINGS_BYTES_MAX];
     struct cohort__hub *hub;
     memset(some, 's', sizeof(some));
-    CHECK_INT(cohort__hub_create(&hub, NUM_LOCALITIES), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&hub, NUM_LOCALITIES));
     localities_open_shared(&job, hub, 0, NUM_LOCALITIES);
     for (uint32_t site = 0; site < MAX_SITES; site++) {
         guest_enter(&guests[site], job.processes[NUM_LOCALITIES - 1 - site % NUM_LOCALITIES],

@@ -63,9 +63,8 @@ static void exchange(void)
     struct cohort__list outbox, *link;
     cohort__list_init(&outbox);
     for (uint32_t i = 0; i < num_letters; i++)
-        CHECK_INT(
-            cohort__home_take_letter(&home, 0, letters[i].data, letters[i].bytes, "", &outbox),
-            COHORT_OK);
+        CHECK_OK(
+            cohort__home_take_letter(&home, 0, letters[i].data, letters[i].bytes, "", &outbox));
     num_letters = 0;
     while ((link = cohort__list_pop_front(&outbox))) {
         struct cohort__registry_letter *letter =
@@ -82,7 +81,7 @@ static void home_hears(uint32_t rank)
 {
     struct cohort__list outbox;
     cohort__list_init(&outbox);
-    CHECK_INT(cohort__registry_home_died(&home, rank, &outbox), COHORT_OK);
+    CHECK_OK(cohort__registry_home_died(&home, rank, &outbox));
     CHECK(cohort__list_is_empty(&outbox));
 }
 
@@ -204,7 +203,7 @@ TEST_JOB(of_living)
     CHECK_INT(cohort__registry_count_dead(registry(), of_living(0, 0).parent, is_dead), 0);
     enter(&guest, of_living(0, 6));
     exchange();
-    CHECK_INT(guest.status, COHORT_OK);
+    CHECK_OK(guest.status);
     CHECK_INT((long long)guest.membership->value, 6);
     cohort__membership_unref(guest.membership);
     enter(&guest, of_living(0, 6));
@@ -217,7 +216,7 @@ TEST_JOB(of_living)
     num_letters = 0;
     enter(&guest, of_living(1, 5));
     exchange();
-    CHECK_INT(guest.status, COHORT_OK);
+    CHECK_OK(guest.status);
     CHECK_INT((long long)guest.membership->value, 5);
     cohort__membership_unref(guest.membership);
 }
@@ -234,7 +233,7 @@ TEST(of_living_here)
     enter(&guest, join);
     CHECK_INT(num_letters, 1);
     exchange();
-    CHECK_INT(guest.status, COHORT_OK);
+    CHECK_OK(guest.status);
     cohort__membership_unref(guest.membership);
     close_job();
 }
@@ -249,7 +248,7 @@ TEST(whole)
     join.home = 0;
     enter(&guest, join);
     CHECK_INT(num_letters, 0);
-    CHECK_INT(guest.status, COHORT_OK);
+    CHECK_OK(guest.status);
     CHECK_INT(guest.membership->home, 0);
     cohort__registry_leave(registry(), guest.membership, 0);
     cohort__membership_unref(guest.membership);

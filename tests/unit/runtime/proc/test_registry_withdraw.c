@@ -71,7 +71,7 @@ static void enter(struct guest *guest, uint32_t rank, const char *name, uint32_t
 static cohort_scope *scope_create(void)
 {
     cohort_scope *scope;
-    CHECK_INT(cohort__scope_create_alone(&scope), COHORT_OK);
+    CHECK_OK(cohort__scope_create_alone(&scope));
     return scope;
 }
 
@@ -103,7 +103,7 @@ static void open_single(void)
 {
     struct cohort__process_options options = {.rank = 0, .size = 1};
     job = (struct localities){.num = 1};
-    CHECK_INT(cohort__process_create(&job.processes[0], &options), COHORT_OK);
+    CHECK_OK(cohort__process_create(&job.processes[0], &options));
     num_asked = 0;
 }
 

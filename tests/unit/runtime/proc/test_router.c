@@ -256,14 +256,14 @@ static size_t occupied[NUM_LOCALITIES][NUM_LOCALITIES]; /* eager bytes, by recei
 
 static void on_sent(struct cohort__send *send, cohort_status status)
 {
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     COHORT_CONTAINER_OF(send, struct parcel, send)->num_sent++;
 }
 
 static void on_fetched(struct cohort__fetch *fetch, cohort_status status)
 {
     struct parcel *parcel = COHORT_CONTAINER_OF(fetch, struct parcel, fetch);
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     parcel->num_fetched++;
     CHECK(memcmp(parcel->to, parcel->send.payload, parcel->send.bytes) == 0);
 }
@@ -382,7 +382,7 @@ static unsigned num_tiny_sent, num_tiny_arrived;
 
 static void on_tiny_sent(struct cohort__send *send, cohort_status status)
 {
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     num_tiny_sent++;
 }
 
@@ -451,14 +451,14 @@ static _Atomic unsigned num_sent, num_taken;
 
 static void on_pair_sent(struct cohort__send *send, cohort_status status)
 {
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     free(send);
     atomic_fetch_add(&num_sent, 1);
 }
 
 static void on_pair_fetched(struct cohort__fetch *fetch, cohort_status status)
 {
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     CHECK(memcmp(fetch->destination, from, fetch->bytes) == 0);
     free(fetch->destination);
     free(fetch);

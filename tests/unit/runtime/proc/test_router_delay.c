@@ -55,7 +55,7 @@ static void open_all(struct cohort__fault *fault, const char *text)
 {
     num_timers = num_got = 0;
     fault->rank = 0;
-    CHECK_INT(cohort__fault_plan_read(text, &fault->plan), COHORT_OK);
+    CHECK_OK(cohort__fault_plan_read(text, &fault->plan));
     fake_net_open_faulty(&fake, fault);
     cohort__process_set_handlers(fake.process,
                                  &(struct cohort__process_handlers){.message = on_message});

@@ -684,7 +684,7 @@ TEST(ordered_drop)
 {
     struct cohort__fault fault = {.rank = 0};
     struct letter letter;
-    CHECK_INT(cohort__fault_plan_read("drop:0-1@4,drop:1-0@1,kill:0@100", &fault.plan), COHORT_OK);
+    CHECK_OK(cohort__fault_plan_read("drop:0-1@4,drop:1-0@1,kill:0@100", &fault.plan));
     fake_net_open_faulty(&fake, &fault);
     post(&letter, 1, 10);
     check_done(&letter, COHORT_OK, "");

@@ -19,7 +19,7 @@ TEST(register)
 {
     static int context;
     char name[] = "one";
-    CHECK_INT(cohort_remote_register(name, nothing, &context), COHORT_OK);
+    CHECK_OK(cohort_remote_register(name, nothing, &context));
     name[0] = 'x'; /* it is copied */
     const struct cohort__remote_function *function =
         cohort__remote_function_find(cohort__remote_hash("one"));
@@ -35,7 +35,7 @@ TEST(many)
         name[1] = (char)('0' + i / 100);
         name[2] = (char)('0' + i / 10 % 10);
         name[3] = (char)('0' + i % 10);
-        CHECK_INT(cohort_remote_register(name, nothing, name + i % 4), COHORT_OK);
+        CHECK_OK(cohort_remote_register(name, nothing, name + i % 4));
     }
     const struct cohort__remote_function *function =
         cohort__remote_function_find(cohort__remote_hash("f639"));
@@ -55,7 +55,7 @@ TEST(wrong)
     CHECK_FAILS(cohort_remote_register(longest, nothing, NULL), COHORT_ERR_BAD_PARAMETER,
                 "256 bytes");
     longest[255] = 0;
-    CHECK_INT(cohort_remote_register(longest, nothing, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register(longest, nothing, NULL));
     CHECK_FAILS(cohort_remote_register("one", nothing, NULL), COHORT_ERR_BAD_PARAMETER,
                 "\"one\" is registered already");
     CHECK(!cohort__remote_function_find(cohort__remote_hash("two")));
@@ -76,15 +76,12 @@ TEST(own)
     CHECK_FAILS(cohort_remote_register("cohort_own", nothing, NULL), COHORT_ERR_BAD_PARAMETER,
                 "\"cohort_own\": names that begin with");
     for (int i = 0; i < 2; i++)
-        CHECK_INT(cohort__remote_register_own("cohort_own", tell_context), COHORT_OK);
-    CHECK_INT(
-        cohort__remote_function_call(
-            cohort__remote_function_find(cohort__remote_hash("cohort_own")), process, &in, &out),
-        COHORT_OK);
-    CHECK_INT(cohort_remote_register("theirs", tell_context, process), COHORT_OK);
-    CHECK_INT(cohort__remote_function_call(
-                  cohort__remote_function_find(cohort__remote_hash("theirs")), NULL, &in, &out),
-              COHORT_OK);
+        CHECK_OK(cohort__remote_register_own("cohort_own", tell_context));
+    CHECK_OK(cohort__remote_function_call(
+        cohort__remote_function_find(cohort__remote_hash("cohort_own")), process, &in, &out));
+    CHECK_OK(cohort_remote_register("theirs", tell_context, process));
+    CHECK_OK(cohort__remote_function_call(
+        cohort__remote_function_find(cohort__remote_hash("theirs")), NULL, &in, &out));
 }
 
 TEST(sealed)
@@ -94,5 +91,5 @@ TEST(sealed)
                 "\"late\": the runtime is up already");
     CHECK(!cohort__remote_function_find(cohort__remote_hash("late")));
     CHECK(cohort__remote_function_find(cohort__remote_hash("one")));
-    CHECK_INT(cohort__remote_register_own("cohort_late", nothing), COHORT_OK);
+    CHECK_OK(cohort__remote_register_own("cohort_late", nothing));
 }

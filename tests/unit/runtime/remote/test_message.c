@@ -18,15 +18,15 @@ static cohort_status check(enum cohort__kind kind, uint32_t tag, uint32_t span, 
 
 TEST(right)
 {
-    CHECK_INT(check(COHORT__KIND_DATA, COHORT__REMOTE_CALL, 1, 0), COHORT_OK);
-    CHECK_INT(check(COHORT__KIND_ANNOUNCE, COHORT__REMOTE_CALL, SIZE - 1, 40), COHORT_OK);
-    CHECK_INT(check(COHORT__KIND_DATA, COHORT__REMOTE_RESULT, 0, 9), COHORT_OK);
-    CHECK_INT(check(COHORT__KIND_ANNOUNCE, COHORT__REMOTE_RESULT, 0, 40), COHORT_OK);
-    CHECK_INT(check(COHORT__KIND_ERROR, COHORT__REMOTE_RESULT, 0, 9), COHORT_OK);
-    CHECK_INT(check(COHORT__KIND_ANSWER, COHORT__REMOTE_ADMITTED, 0, 0), COHORT_OK);
-    CHECK_INT(check(COHORT__KIND_DATA, COHORT__REMOTE_SCOPED_CALL, 1, 0), COHORT_OK);
-    CHECK_INT(check(COHORT__KIND_ANSWER, COHORT__REMOTE_CANCEL, 0, 0), COHORT_OK);
-    CHECK_INT(check(COHORT__KIND_ANSWER, COHORT__REMOTE_UNKNOWN, 0, 0), COHORT_OK);
+    CHECK_OK(check(COHORT__KIND_DATA, COHORT__REMOTE_CALL, 1, 0));
+    CHECK_OK(check(COHORT__KIND_ANNOUNCE, COHORT__REMOTE_CALL, SIZE - 1, 40));
+    CHECK_OK(check(COHORT__KIND_DATA, COHORT__REMOTE_RESULT, 0, 9));
+    CHECK_OK(check(COHORT__KIND_ANNOUNCE, COHORT__REMOTE_RESULT, 0, 40));
+    CHECK_OK(check(COHORT__KIND_ERROR, COHORT__REMOTE_RESULT, 0, 9));
+    CHECK_OK(check(COHORT__KIND_ANSWER, COHORT__REMOTE_ADMITTED, 0, 0));
+    CHECK_OK(check(COHORT__KIND_DATA, COHORT__REMOTE_SCOPED_CALL, 1, 0));
+    CHECK_OK(check(COHORT__KIND_ANSWER, COHORT__REMOTE_CANCEL, 0, 0));
+    CHECK_OK(check(COHORT__KIND_ANSWER, COHORT__REMOTE_UNKNOWN, 0, 0));
 }
 
 TEST(wrong_kind)
@@ -55,7 +55,7 @@ TEST(error)
     struct cohort__packer packer = {0};
     cohort__error_set(&error, COHORT_ERR_MISMATCH, "row %d is not there", 7);
     cohort__remote_error_pack(&packer, &error);
-    CHECK_INT(packer.status, COHORT_OK);
+    CHECK_OK(packer.status);
     cohort__remote_error_unpack(packer.data, packer.bytes, &got);
     CHECK_INT(got.status, COHORT_ERR_MISMATCH);
     CHECK_TEXT(cohort__error_message(&got), "row 7 is not there");

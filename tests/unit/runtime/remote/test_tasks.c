@@ -19,7 +19,7 @@ static struct fake_net fake;
 static struct cohort__remote_tasks *open_tasks(void)
 {
     fake_net_open(&fake, 0);
-    CHECK_INT(cohort__remote_tasks_create(fake.process), COHORT_OK);
+    CHECK_OK(cohort__remote_tasks_create(fake.process));
     return cohort__remote_tasks_of(fake.process);
 }
 
@@ -242,7 +242,7 @@ static void get_call(const char *name, uint64_t number, uint32_t span)
 
 TEST(refused)
 {
-    CHECK_INT(cohort_remote_register("here", nothing, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("here", nothing, NULL));
     open_tasks();
     get_call("not here", 9, 1);
     CHECK_INT((long long)fake.num_sent, 1);
@@ -313,7 +313,7 @@ TEST(death_of_many)
     cohort_future **futures = calloc(NUM, sizeof(*futures));
     CHECK(futures);
     fake_net_open_turning(&fake, on_more);
-    CHECK_INT(cohort__remote_tasks_create(fake.process), COHORT_OK);
+    CHECK_OK(cohort__remote_tasks_create(fake.process));
     for (size_t i = 0; i < NUM; i++)
         futures[i] = call(NULL, 0, NULL);
     num_asked = 0;

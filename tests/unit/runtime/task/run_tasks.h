@@ -77,9 +77,9 @@ static inline cohort_status run_tasks_with(const struct cohort__scheduler_option
     struct run_tasks_program program = {function, arg};
     struct cohort__scheduler_options with_moves = *options;
     with_moves.tasks_move |= TASKS_MOVE;
-    CHECK_INT(cohort__scheduler_start(&with_moves, NULL), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&with_moves, NULL));
     cohort_future *done = cohort_async(run_tasks_then_stop, &program);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
     CHECK(cohort_future_ready(done));
     return cohort_await(done);
 }
@@ -97,7 +97,7 @@ static inline cohort_status run_tasks(unsigned num_workers, cohort_task_function
 static inline void run_on(unsigned first, unsigned last, cohort_task_function *function, void *arg)
 {
     for (unsigned num_workers = first; num_workers <= last; num_workers++)
-        CHECK_INT(run_tasks(num_workers, function, arg), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, function, arg));
 }
 
 #endif

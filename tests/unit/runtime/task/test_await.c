@@ -21,7 +21,7 @@ enum { MILLISECOND = 1000000 };
 
 static void create(cohort_promise **ret_promise, cohort_future **ret_future)
 {
-    CHECK_INT(cohort_promise_create(ret_promise, ret_future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(ret_promise, ret_future));
 }
 
 static cohort_status fulfil(void *promise)
@@ -40,7 +40,7 @@ static cohort_status suspend_until_fulfilled(void *arg)
         write_errno(i);
         cohort_fail(COHORT_ERR_FAILED, "%d", i);
         cohort_future_unref(cohort_async(fulfil, promise));
-        CHECK_INT(cohort_await_value(future, &value), COHORT_OK);
+        CHECK_OK(cohort_await_value(future, &value));
         CHECK(value == promise);
         CHECK_INT(read_errno(), i);
         /* A success leaves the message unchanged, and so does the other task. */
@@ -143,14 +143,13 @@ TEST_TASK(deadlines, run_on(1, 2, task, NULL))
         CHECK(cohort__clock_now() - start >= 2 * MILLISECOND);
     }
     cohort_future_unref(cohort_async(fulfil, promise));
-    CHECK_INT(await_within(future, UINT64_MAX), COHORT_OK);
-    CHECK_INT(await_within(cohort_future_of_value(NULL), 0), COHORT_OK);
+    CHECK_OK(await_within(future, UINT64_MAX));
+    CHECK_OK(await_within(cohort_future_of_value(NULL), 0));
     CHECK_INT(await_within(NULL, 0), COHORT_ERR_BAD_PARAMETER);
     /* A wait with a deadline never runs a task as a call. The task still runs. */
     create(&promise, &future);
-    CHECK_INT(await_within(cohort_async(fulfil, promise), 100000 * (uint64_t)MILLISECOND),
-              COHORT_OK);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(await_within(cohort_async(fulfil, promise), 100000 * (uint64_t)MILLISECOND));
+    CHECK_OK(cohort_await(future));
 }
 
 static void *thread_deadline(void *future)
@@ -182,7 +181,7 @@ TEST(without_the_runtime)
     CHECK_INT(await_within(cohort_future_ref(future), 0), COHORT_ERR_TIMEOUT);
     cohort_future_unref(future);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     CHECK_INT(cohort_await(NULL), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(cohort_async(fulfil, NULL)), COHORT_ERR_STATE);
 }
@@ -202,10 +201,10 @@ TEST(works_must_not_wait)
     struct cohort__work work = {.run = await_in_work};
     cohort_promise *promise;
     cohort__scheduler_options_init(&options);
-    CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, NULL));
     create(&promise, &outside_future);
     cohort__work_post(&work);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
     CHECK_INT(atomic_load(&outside_status), COHORT_ERR_STATE);
     cohort_promise_fulfil(promise, NULL);
 }
@@ -234,19 +233,19 @@ static cohort_status wait_without_a_stack(void *arg)
     for (int i = 0; i < 3; i++) {
         create(&promise, &future);
         CHECK_INT(pthread_create(&thread, NULL, fulfil_on_a_thread, promise), 0);
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
         pthread_join(thread, NULL);
         create(&promise, &future);
         cohort_future *other = cohort_async(fulfil_and_keep, promise);
-        CHECK_INT(cohort_await(future), COHORT_OK); /* runs the other one */
-        CHECK_INT(cohort_await(other), COHORT_OK);
+        CHECK_OK(cohort_await(future)); /* runs the other one */
+        CHECK_OK(cohort_await(other));
         cohort_yield();
     }
     CHECK_TEXT(cohort_error_message(), "of this task");
     create(&promise, &future);
     CHECK_INT(await_within(future, MILLISECOND), COHORT_ERR_TIMEOUT);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -264,7 +263,7 @@ TEST(without_a_stack)
     int num_lines = 0;
     cohort__log_level_set(COHORT__LOG_WARN);
     cohort__log_sink_set(count_lines, &num_lines);
-    CHECK_INT(run_tasks_with(&options, wait_without_a_stack, NULL), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, wait_without_a_stack, NULL));
     cohort__log_sink_set(NULL, NULL);
     CHECK_INT(num_lines, 1);
 }
@@ -292,14 +291,14 @@ static cohort_status wait_to_go(void *arg)
 {
     if (++told.num_begun == NUM_COVERED)
         cohort_promise_fulfil(told.begun_promise, NULL);
-    CHECK_INT(cohort_await(cohort_future_ref(told.go)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_future_ref(told.go)));
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 static cohort_status cover_others(void *arg)
 {
     cohort_promise_fulfil(told.go_promise, NULL);
-    CHECK_INT(cohort_await(told.future), COHORT_OK);
+    CHECK_OK(cohort_await(told.future));
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -312,9 +311,9 @@ static cohort_status cover(void *arg)
     create(&told.promise, &told.future);
     for (int i = 0; i < NUM_COVERED; i++)
         tasks[i] = cohort_async(wait_to_go, NULL);
-    CHECK_INT(cohort_await(told.begun), COHORT_OK);
+    CHECK_OK(cohort_await(told.begun));
     tasks[NUM_COVERED] = cohort_async(cover_others, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM_COVERED + 1)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(tasks, NUM_COVERED + 1)));
     cohort_future_unref(told.go);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -324,7 +323,7 @@ TEST(says_what_is_covered)
 {
     cohort__log_level_set(COHORT__LOG_WARN);
     cohort__log_sink_set(fulfil_when_told, NULL);
-    CHECK_INT(run_tasks(1, cover, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, cover, NULL));
     cohort__log_sink_set(NULL, NULL);
     CHECK_INT(told.num_lines, 1);
 }
@@ -348,7 +347,7 @@ static cohort_status wait_for_the_one_before(void *arg)
 {
     struct chain_link *link = arg;
     struct chain *chain = link->chain;
-    CHECK_INT(cohort_await(chain->futures[link->index]), COHORT_OK);
+    CHECK_OK(cohort_await(chain->futures[link->index]));
     chain->num_through++;
     cohort_promise_fulfil(chain->promises[link->index + 1], NULL);
     return COHORT_OK;
@@ -368,7 +367,7 @@ static cohort_status go_through_a_chain(void *arg)
     CHECK_INT(await_within(chain->futures[NUM_IN_CHAIN], MILLISECOND), COHORT_ERR_TIMEOUT);
     CHECK_INT(chain->num_through, 0);
     cohort_promise_fulfil(chain->promises[0], NULL);
-    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM_IN_CHAIN)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(tasks, NUM_IN_CHAIN)));
     CHECK_INT(chain->num_through, NUM_IN_CHAIN);
     return cohort_await(chain->futures[NUM_IN_CHAIN]);
 }
@@ -380,7 +379,7 @@ TEST(few_stacks)
     CHECK_INT(getrlimit(RLIMIT_AS, &old), 0);
     if (!COHORT__ASAN && !COHORT__TSAN)
         limit_address_space(FEW_STACKS_BYTES);
-    CHECK_INT(run_tasks(1, go_through_a_chain, &chain), COHORT_OK);
+    CHECK_OK(run_tasks(1, go_through_a_chain, &chain));
     CHECK_INT(setrlimit(RLIMIT_AS, &old), 0);
 }
 
@@ -398,7 +397,7 @@ TEST_TASK(own_stack_is_not_covered, run_on(1, 3, task, NULL))
         tasks[i] = cohort_async(wait_for, cohort_future_ref(future));
     CHECK_INT(await_within(never, MILLISECOND), COHORT_ERR_TIMEOUT);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM_TASKS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(tasks, NUM_TASKS)));
     cohort_promise_fulfil(other, NULL);
     cohort_future_unref(never);
     cohort_future_unref(future);
@@ -437,7 +436,7 @@ TEST(trees_end)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         atomic_store(&num_leaves, 0);
-        CHECK_INT(run_tasks(num_workers, grow_without_stacks, (void *)5), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, grow_without_stacks, (void *)5));
         CHECK_INT(atomic_load(&num_leaves), 243);
     }
 }
@@ -460,7 +459,7 @@ static cohort_status wait_with_a_full_stack(void *arg)
     below[0] = 0;
     create(&promise, &future);
     CHECK_INT(pthread_create(&thread, NULL, submit_on_a_thread, promise), 0);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     pthread_join(thread, NULL);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -475,7 +474,7 @@ static cohort_status fill_the_reserve(void *arg)
 TEST(full_reserve)
 {
     for (int i = 0; i < 20; i++)
-        CHECK_INT(run_tasks(2, fill_the_reserve, NULL), COHORT_OK);
+        CHECK_OK(run_tasks(2, fill_the_reserve, NULL));
 }
 
 /* Far more tasks than stacks, and small ones. Each has to be able to start those that it waits for,
@@ -550,11 +549,11 @@ static void run_crowd(unsigned num_workers)
     options.num_workers = num_workers;
     options.stack_bytes = SMALL_STACK_BYTES;
     atomic_store(&num_from_crowd, 0);
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     limit_address_space(FEW_STACKS_BYTES);
     cohort_future *done = cohort_async(crowd, NULL);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
+    CHECK_OK(cohort_await(done));
     CHECK(atomic_load(&num_from_crowd) > 0);
     cohort__plain_loop_fini();
 }
@@ -605,7 +604,7 @@ TEST_TASK(progress_beside_plain_calls, run_on(1, 1, task, NULL))
     cohort_yield();
     int num_rounds = 0;
     for (; !is_over && num_rounds < 10000; num_rounds++)
-        CHECK_INT(cohort_await(cohort_async(compute, (void *)(uintptr_t)50000)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_async(compute, (void *)(uintptr_t)50000)));
     CHECK(num_rounds < 10000);
-    CHECK_INT(cohort_await(timer), COHORT_OK);
+    CHECK_OK(cohort_await(timer));
 }

@@ -53,7 +53,7 @@ static cohort_status goes_on(void *arg)
     CHECK(!cohort_future_ready(bad));
     sem_post(&may_end);
     sem_post(&may_end);
-    CHECK_INT(cohort_await(good), COHORT_OK);
+    CHECK_OK(cohort_await(good));
     CHECK_INT(cohort_await(bad), COHORT_ERR_FAILED);
     CHECK_TEXT(cohort_error_message(), "out of paper");
     CHECK_FAILS(cohort_blocking(NULL, NULL), COHORT_ERR_BAD_PARAMETER,
@@ -63,8 +63,8 @@ static cohort_status goes_on(void *arg)
 
 TEST(goes_on)
 {
-    CHECK_INT(run_tasks(1, goes_on, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(2, goes_on, NULL), COHORT_OK); /* a scheduler has threads of its own */
+    CHECK_OK(run_tasks(1, goes_on, NULL));
+    CHECK_OK(run_tasks(2, goes_on, NULL)); /* a scheduler has threads of its own */
 }
 
 static cohort_status count(void *arg)
@@ -104,7 +104,7 @@ TEST(many)
         options.num_workers = num_workers;
         options.blocking_threads = LIMIT;
         num_calls = most_inside = 0;
-        CHECK_INT(run_tasks_with(&options, calls, NULL), COHORT_OK);
+        CHECK_OK(run_tasks_with(&options, calls, NULL));
         CHECK_INT(num_calls, NUM_CALLS);
         CHECK(most_inside >= 1 && most_inside <= LIMIT);
     }
@@ -148,7 +148,7 @@ TEST(order)
     cohort__scheduler_options_init(&options);
     options.blocking_threads = 1;
     num_calls = 0;
-    CHECK_INT(run_tasks_with(&options, line_up, NULL), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, line_up, NULL));
 }
 
 /* What has begun ends, what has not is not called. */
@@ -156,7 +156,7 @@ static atomic_bool has_ended;
 
 static cohort_status call_and_end(void *arg)
 {
-    CHECK_INT(cohort_blocking(block, arg), COHORT_OK);
+    CHECK_OK(cohort_blocking(block, arg));
     has_ended = true;
     return COHORT_OK;
 }
@@ -165,10 +165,10 @@ static cohort_status cancel(void *arg)
 {
     cohort_scope *scope;
     has_ended = false;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
     while (sem_trywait(&has_begun) == 0)
         ; /* of the cases before */
-    CHECK_INT(cohort_scope_async(scope, call_and_end, NULL), COHORT_OK);
+    CHECK_OK(cohort_scope_async(scope, call_and_end, NULL));
     cohort_yield();
     while (sem_wait(&has_begun) != 0)
         CHECK_INT(errno, EINTR);
@@ -194,8 +194,8 @@ static cohort_status cancel_before(void *arg)
 {
     cohort_scope *scope;
     has_ended = false;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, call_cancelled, scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, call_cancelled, scope));
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     CHECK(has_ended);
     return COHORT_OK;
@@ -215,17 +215,17 @@ static cohort_status cancel_queued(void *arg)
     cohort_scope *scope;
     cohort_future *busy = cohort_async(call, NULL), *next = cohort_async(call, NULL);
     cohort_yield();
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
     for (int i = 0; i < 3; i++)
-        CHECK_INT(cohort_scope_async(scope, call_queued, NULL), COHORT_OK);
+        CHECK_OK(cohort_scope_async(scope, call_queued, NULL));
     cohort_yield();
     cohort_scope_cancel(scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     CHECK(!cohort_future_ready(busy));
     sem_post(&may_end);
     sem_post(&may_end);
-    CHECK_INT(cohort_await(busy), COHORT_OK);
-    CHECK_INT(cohort_await(next), COHORT_OK);
+    CHECK_OK(cohort_await(busy));
+    CHECK_OK(cohort_await(next));
     return COHORT_OK;
 }
 
@@ -268,11 +268,11 @@ static cohort_status start_some(void *arg)
     cohort_future_unref(cohort_then(cohort_future_ref(done), late_then, arg));
     cohort_future_unref(cohort_dataflow(&done, 1, late_flow, arg));
     cohort_future_unref(cohort_parallel_for(0, 10, NULL, late_index, arg));
-    CHECK_INT(cohort_scope_async(scope_of_task, late, arg), COHORT_OK);
+    CHECK_OK(cohort_scope_async(scope_of_task, late, arg));
     CHECK_INT(cohort_scope_await(scope_of_task), COHORT_ERR_STATE);
-    CHECK_INT(cohort_scope_create(NULL, &inside), COHORT_OK);
-    CHECK_INT(cohort_scope_async(inside, late, arg), COHORT_OK);
-    CHECK_INT(cohort_scope_await(inside), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &inside));
+    CHECK_OK(cohort_scope_async(inside, late, arg));
+    CHECK_OK(cohort_scope_await(inside));
     return COHORT_OK;
 }
 
@@ -283,9 +283,9 @@ static cohort_status call_starting(void *arg)
 
 static cohort_status holds_all(void *arg)
 {
-    CHECK_INT(cohort_scope_create(NULL, &scope_of_task), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope_of_task, call_starting, arg), COHORT_OK);
-    CHECK_INT(cohort_scope_await(scope_of_task), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope_of_task));
+    CHECK_OK(cohort_scope_async(scope_of_task, call_starting, arg));
+    CHECK_OK(cohort_scope_await(scope_of_task));
     CHECK_INT(num_calls, 15);
     CHECK(!cohort_scope_current());
     return COHORT_OK;
@@ -296,7 +296,7 @@ static cohort_status wait_there(void *never)
 {
     enum cohort_wait_end end;
     sem_post(&has_begun);
-    CHECK_INT(cohort_wait(never, COHORT_NO_LIMIT, &end), COHORT_OK);
+    CHECK_OK(cohort_wait(never, COHORT_NO_LIMIT, &end));
     CHECK_INT(end, COHORT_WAIT_CANCELLED);
     CHECK(cohort_cancelled());
     CHECK_INT(cohort_await(cohort_async(late, NULL)), COHORT_ERR_CANCELLED);
@@ -314,11 +314,10 @@ static cohort_status is_cancelled_there(void *arg)
     cohort_promise *promise;
     cohort_future *never;
     for (int has_limit = 0; has_limit < 2; has_limit++) {
-        CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
-        CHECK_INT(cohort_scope_create(
-                      &(cohort_scope_options){.limit_nanoseconds = has_limit ? 10000000 : 0},
-                      &scope_of_task),
-                  COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promise, &never));
+        CHECK_OK(cohort_scope_create(
+            &(cohort_scope_options){.limit_nanoseconds = has_limit ? 10000000 : 0},
+            &scope_of_task));
         has_waited = false;
         while (sem_trywait(&has_begun) == 0)
             ; /* of the cases before */
@@ -334,7 +333,7 @@ static cohort_status is_cancelled_there(void *arg)
                   has_limit ? COHORT_ERR_TIMEOUT : COHORT_ERR_CANCELLED);
         CHECK(has_waited || has_limit);
         cohort_promise_fulfil(promise, NULL);
-        CHECK_INT(cohort_await(never), COHORT_OK);
+        CHECK_OK(cohort_await(never));
     }
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -343,8 +342,8 @@ TEST(scope)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
         num_calls = 0;
-        CHECK_INT(run_tasks(num_workers, holds_all, NULL), COHORT_OK);
-        CHECK_INT(run_tasks(num_workers, is_cancelled_there, NULL), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, holds_all, NULL));
+        CHECK_OK(run_tasks(num_workers, is_cancelled_there, NULL));
     }
 }
 
@@ -354,9 +353,9 @@ TEST(cancel)
     cohort__scheduler_options_init(&options);
     options.blocking_threads = 1;
     num_calls = 0;
-    CHECK_INT(run_tasks_with(&options, cancel_queued, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(1, cancel, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(1, cancel_before, NULL), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, cancel_queued, NULL));
+    CHECK_OK(run_tasks(1, cancel, NULL));
+    CHECK_OK(run_tasks(1, cancel_before, NULL));
     CHECK_INT(num_calls, 0);
 }
 
@@ -366,7 +365,7 @@ static cohort_status without_threads(void *arg)
     CHECK_FAILS(cohort_blocking(count, (void *)1), COHORT_ERR_NO_MEMORY,
                 "cohort_blocking: no thread: ");
     has_no_threads = false;
-    CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
+    CHECK_OK(cohort_blocking(count, (void *)1));
     has_no_threads = true; /* the one that there is does it */
     cohort_status status = calls(NULL);
     has_no_threads = false;
@@ -376,7 +375,7 @@ static cohort_status without_threads(void *arg)
 TEST(no_threads)
 {
     num_calls = most_inside = 0;
-    CHECK_INT(run_tasks(1, without_threads, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, without_threads, NULL));
     CHECK_INT(num_calls, NUM_CALLS + 1);
     CHECK_INT(most_inside, 1);
 }
@@ -397,7 +396,7 @@ static void block_in_work(struct cohort__work *work)
 {
     int before = num_calls;
     CHECK_INT(cohort_worker_index(), 0);
-    CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
+    CHECK_OK(cohort_blocking(count, (void *)1));
     CHECK_INT(num_calls, before + 1);
 }
 
@@ -412,9 +411,9 @@ static cohort_status post_work(void *arg)
 TEST(outside)
 {
     num_calls = 0;
-    CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
+    CHECK_OK(cohort_blocking(count, (void *)1));
     CHECK_INT(num_calls, 1);
-    CHECK_INT(run_tasks(1, post_work, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, post_work, NULL));
     CHECK_INT(num_calls, 2);
 }
 

@@ -32,7 +32,7 @@ static pthread_t runtime;
 
 static void *run_runtime(void *arg)
 {
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
     return arg;
 }
 
@@ -42,7 +42,7 @@ static void start(unsigned num_workers)
     cohort__scheduler_options_init(&options);
     options.num_workers = num_workers;
     options.tasks_move = TASKS_MOVE;
-    CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, NULL));
     CHECK_INT(pthread_create(&runtime, NULL, run_runtime, NULL), 0);
 }
 
@@ -69,14 +69,14 @@ static void await_readable(const cohort_callbacks *callbacks)
 static size_t run(cohort_callbacks *callbacks, size_t most)
 {
     size_t num = SIZE_MAX;
-    CHECK_INT(cohort_callbacks_run(callbacks, most, &num), COHORT_OK);
+    CHECK_OK(cohort_callbacks_run(callbacks, most, &num));
     return num;
 }
 
 static cohort_callbacks *create(void)
 {
     cohort_callbacks *callbacks = NULL;
-    CHECK_INT(cohort_callbacks_create(&callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_create(&callbacks));
     CHECK(!is_readable(callbacks));
     return callbacks;
 }
@@ -106,7 +106,7 @@ static void note(cohort_status status, void *value, void *arg)
 
 static void add(cohort_callbacks *callbacks, cohort_future *future, struct record *record)
 {
-    CHECK_INT(cohort_callbacks_add(callbacks, future, note, record), COHORT_OK);
+    CHECK_OK(cohort_callbacks_add(callbacks, future, note, record));
 }
 
 static void check_record(const struct record *record, cohort_status status, const char *message)
@@ -136,7 +136,7 @@ TEST(result)
     cohort_promise *promise;
     cohort_future *future;
     start(2);
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     add(callbacks, future, &value);
     CHECK(!is_readable(callbacks));
     CHECK_INT(run(callbacks, 0), 0);
@@ -158,7 +158,7 @@ TEST(result)
     check_record(&error, COHORT_ERR_FAILED, "out of paper");
     CHECK(!error.value);
     stop();
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(callbacks));
 }
 
 /* A future that is complete calls nobody back within the call that adds it. Nor does a run call
@@ -172,20 +172,18 @@ struct chain {
 static void go_on(cohort_status status, void *value, void *arg)
 {
     struct chain *chain = arg;
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     CHECK(value == chain);
     if (--chain->num_left > 0)
-        CHECK_INT(
-            cohort_callbacks_add(chain->callbacks, cohort_future_of_value(chain), go_on, chain),
-            COHORT_OK);
+        CHECK_OK(
+            cohort_callbacks_add(chain->callbacks, cohort_future_of_value(chain), go_on, chain));
 }
 
 TEST(complete)
 {
     start(1);
     struct chain chain = {.callbacks = create(), .num_left = 3};
-    CHECK_INT(cohort_callbacks_add(chain.callbacks, cohort_future_of_value(&chain), go_on, &chain),
-              COHORT_OK);
+    CHECK_OK(cohort_callbacks_add(chain.callbacks, cohort_future_of_value(&chain), go_on, &chain));
     for (unsigned left = 3; left > 0; left--) {
         CHECK_INT(chain.num_left, left);
         CHECK(is_readable(chain.callbacks));
@@ -193,7 +191,7 @@ TEST(complete)
     }
     CHECK(!is_readable(chain.callbacks));
     stop();
-    CHECK_INT(cohort_callbacks_destroy(chain.callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(chain.callbacks));
 }
 
 /* In the order of the completions, and not more at a time than asked for. */
@@ -206,7 +204,7 @@ TEST(bound)
     start(1);
     for (unsigned i = 0; i < NUM; i++) {
         cohort_future *future;
-        CHECK_INT(cohort_promise_create(&promises[i], &future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &future));
         add(callbacks, future, &records[i]);
     }
     for (unsigned i = NUM; i-- > 0;)
@@ -216,14 +214,14 @@ TEST(bound)
     CHECK(is_readable(callbacks));
     CHECK_INT(run(callbacks, 2), 2);
     CHECK(is_readable(callbacks));
-    CHECK_INT(cohort_callbacks_run(callbacks, 2, NULL), COHORT_OK);
+    CHECK_OK(cohort_callbacks_run(callbacks, 2, NULL));
     CHECK(!is_readable(callbacks));
     for (unsigned i = 0; i < NUM; i++) {
         check_record(&records[i], COHORT_OK, "");
         CHECK_INT(records[i].place, NUM - 1 - i);
     }
     stop();
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(callbacks));
 }
 
 /* A loop that watches by edges is woken for what a run leaves. */
@@ -245,7 +243,7 @@ TEST(edges)
     }
     CHECK_INT(epoll_wait(loop, &event, 1, 0), 0);
     stop();
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(callbacks));
     CHECK_INT(close(loop), 0);
 }
 
@@ -260,7 +258,7 @@ TEST(end)
     for (int round = 0; round < 2; round++) {
         ready = pending = (struct record){0};
         start(1);
-        CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promise, &future));
         add(callbacks, future, &pending);
         add(callbacks, cohort_future_of_value(NULL), &ready);
         stop();
@@ -280,7 +278,7 @@ TEST(end)
         CHECK(!is_readable(callbacks));
     }
     CHECK_INT(late.num_calls, 0);
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(callbacks));
 }
 
 struct last {
@@ -292,7 +290,7 @@ struct last {
 static void add_at_last(cohort_status status, void *value, void *arg)
 {
     struct last *last = arg;
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     last->num_calls++;
     CHECK_FAILS(cohort_callbacks_run(last->callbacks, 0, NULL), COHORT_ERR_STATE,
                 "cohort_callbacks_run: called in a callback");
@@ -312,13 +310,12 @@ TEST(destroy)
     cohort_promise *promise;
     cohort_future *future;
     start(1);
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     add(callbacks, cohort_future_ref(future), &other);
     add(last.callbacks, future, &pending);
-    CHECK_INT(
-        cohort_callbacks_add(last.callbacks, cohort_future_of_value(NULL), add_at_last, &last),
-        COHORT_OK);
-    CHECK_INT(cohort_callbacks_destroy(last.callbacks), COHORT_OK);
+    CHECK_OK(
+        cohort_callbacks_add(last.callbacks, cohort_future_of_value(NULL), add_at_last, &last));
+    CHECK_OK(cohort_callbacks_destroy(last.callbacks));
     check_record(&pending, COHORT_ERR_CANCELLED, "its queue was destroyed");
     CHECK_INT(last.num_calls, 1);
     CHECK_INT(last.added.num_calls, 0);
@@ -327,8 +324,8 @@ TEST(destroy)
     CHECK_INT(run(callbacks, 0), 1);
     check_record(&other, COHORT_OK, "");
     stop();
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
-    CHECK_INT(cohort_callbacks_destroy(NULL), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(callbacks));
+    CHECK_OK(cohort_callbacks_destroy(NULL));
 }
 
 static unsigned num_waiters(cohort_future *future)
@@ -348,12 +345,12 @@ TEST(forgotten)
     cohort_promise *promise;
     cohort_future *future;
     start(1);
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     for (unsigned i = 0; i < NUM; i++) {
         struct record record = {0};
         cohort_callbacks *callbacks = create();
         add(callbacks, cohort_future_ref(future), &record);
-        CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+        CHECK_OK(cohort_callbacks_destroy(callbacks));
         CHECK_INT(record.num_calls, 1);
         CHECK(num_waiters(future) <= MOST_LEFT);
     }
@@ -395,7 +392,7 @@ TEST(wrong_thread)
     cohort_callbacks *callbacks = create();
     start(2);
     add(callbacks, cohort_future_of_value(NULL), &record);
-    CHECK_INT(cohort_await(cohort_async(run_in_task, callbacks)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(run_in_task, callbacks)));
     CHECK_INT(record.num_calls, 0);
     CHECK_INT(run(callbacks, 1), 1);
     add(callbacks, cohort_future_of_value(NULL), &record);
@@ -412,7 +409,7 @@ TEST(wrong_thread)
     CHECK_INT(status, 0);
     CHECK(is_readable(callbacks));
     stop();
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(callbacks));
     CHECK_INT(record.num_calls, 2);
 }
 
@@ -435,7 +432,7 @@ TEST(bad_parameters)
                 COHORT_ERR_BAD_PARAMETER, "cohort_callbacks_add: function is NULL");
     stop();
     CHECK_INT(run(callbacks, 0), 0);
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(callbacks));
     CHECK_INT(record.num_calls, 0);
 }
 
@@ -453,7 +450,7 @@ TEST(no_memory)
     CHECK_CONTAINS(cohort_error_message(), "cohort_callbacks_add: no memory");
     CHECK_INT(run(callbacks, 0), 0);
     stop();
-    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(callbacks));
     struct rlimit limit, none;
     CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = limit;
@@ -483,14 +480,13 @@ static cohort_status hop(void *arg)
 static void hop_again(cohort_status status, void *value, void *arg)
 {
     struct storm *storm = arg;
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     CHECK(!value);
     storm->num_ended++;
     if (storm->num_begun < storm->num) {
         storm->num_begun++;
-        CHECK_INT(
-            cohort_callbacks_add(storm->callbacks, cohort_async(hop, storm), hop_again, storm),
-            COHORT_OK);
+        CHECK_OK(
+            cohort_callbacks_add(storm->callbacks, cohort_async(hop, storm), hop_again, storm));
     }
 }
 
@@ -515,7 +511,7 @@ TEST(storm)
     }
     CHECK(!is_readable(storm.callbacks));
     stop();
-    CHECK_INT(cohort_callbacks_destroy(storm.callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(storm.callbacks));
     CHECK_INT(storm.num_ended, storm.num);
 }
 
@@ -545,13 +541,13 @@ TEST(destroy_race)
         pthread_t thread;
         for (unsigned i = 0; i < NUM; i++) {
             cohort_future *future;
-            CHECK_INT(cohort_promise_create(&promises[i], &future), COHORT_OK);
+            CHECK_OK(cohort_promise_create(&promises[i], &future));
             add(callbacks, future, &records[i]);
         }
         CHECK_INT(pthread_create(&thread, NULL, complete_in_thread, promises), 0);
         if (round % 2)
             run(callbacks, 3);
-        CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+        CHECK_OK(cohort_callbacks_destroy(callbacks));
         for (unsigned i = 0; i < NUM; i++)
             CHECK_INT(records[i].num_calls, 1);
         CHECK_INT(pthread_join(thread, NULL), 0);

@@ -153,9 +153,9 @@ static void hand_over(int count)
     for (int i = 0; i < count; i++) {
         cohort_promise *promise;
         cohort_future *future;
-        CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promise, &future));
         atomic_store(&handed, promise);
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
     }
 }
 
@@ -187,7 +187,7 @@ TEST(long_yields)
     options.spin_ns = 0;
     options.yield_polls = UINT_MAX;
     take_long = true;
-    CHECK_INT(run_tasks_with(&options, wait_for_thread, NULL), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, wait_for_thread, NULL));
     take_long = false;
 }
 
@@ -226,6 +226,6 @@ TEST(slices)
     }
     cohort__scheduler_options_init(&options);
     options.progress_thread = true;
-    CHECK_INT(run_tasks_with(&options, compare_slices, &usual), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, compare_slices, &usual));
     CHECK_INT((long long)slice_of(0), (long long)usual);
 }

@@ -12,7 +12,7 @@ static pthread_t main_thread;
 static void *pin_and_look(void *index)
 {
     cpu_set_t bound, all;
-    CHECK_INT(cohort__pinning_apply(pinning, *(unsigned *)index), COHORT_OK);
+    CHECK_OK(cohort__pinning_apply(pinning, *(unsigned *)index));
     CHECK_INT(sched_getaffinity(0, sizeof(bound), &bound), 0);
     CHECK_INT(pthread_getaffinity_np(main_thread, sizeof(all), &all), 0);
     CHECK(CPU_COUNT(&bound) >= 1);
@@ -23,7 +23,7 @@ static void *pin_and_look(void *index)
 TEST(binds_threads)
 {
     main_thread = pthread_self();
-    CHECK_INT(cohort__pinning_create(&pinning), COHORT_OK);
+    CHECK_OK(cohort__pinning_create(&pinning));
     CHECK(cohort__pinning_num_cores(pinning) >= 1);
     for (unsigned index = 0; index < 5; index++) {
         pthread_t thread;

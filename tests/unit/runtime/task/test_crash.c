@@ -191,23 +191,23 @@ TEST(words)
     char text[4096];
     if (COHORT__ASAN || COHORT__TSAN)
         return;
-    CHECK_INT(cohort__ledger_create(&memory, 1), COHORT_OK);
+    CHECK_OK(cohort__ledger_create(&memory, 1));
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
         cohort_task_function *function = segv_task;
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         close(STDERR_FILENO);
-        CHECK_INT(cohort__ledger_adopt(memory, 0), COHORT_OK);
+        CHECK_OK(cohort__ledger_adopt(memory, 0));
         cohort__ledger_introduce(3, 4, 1, 1);
         _exit(run_tasks(1, run_other, &function) == COHORT_OK ? 0 : 1);
     }
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
     struct cohort__ledger_view view;
-    CHECK_INT(cohort__ledger_view_init(&view, memory, 0), COHORT_OK);
+    CHECK_OK(cohort__ledger_view_init(&view, memory, 0));
     text[0] = 0;
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WORDS, copy_words, text), COHORT_OK);
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_WORDS, copy_words, text));
     CHECK_CONTAINS(text, "SIGSEGV (no memory at 0x10) in read_at");
     CHECK_CONTAINS(text, ", worker 0 of locality 3");
     close(memory);

@@ -84,7 +84,7 @@ static cohort_status several(void *arg)
 {
     struct descent descent = {.depth = *(int *)arg};
     cohort_promise *promise;
-    CHECK_INT(cohort_promise_create(&promise, &descent.gate), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &descent.gate));
     cohort_future *tasks[4];
     for (int i = 0; i < 4; i++) {
         tasks[i] = cohort_async(i < 3 ? wait_task : descend_task, &descent);
@@ -264,7 +264,7 @@ TEST(own_handler)
     struct sigaction got, action = {.sa_handler = count};
     sigaction(SIGSEGV, &action, &got);
     struct sigaction before = got;
-    CHECK_INT(run_tasks(1, do_nothing, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, do_nothing, NULL));
     sigaction(SIGSEGV, &before, &got);
     CHECK(got.sa_handler == count);
 }

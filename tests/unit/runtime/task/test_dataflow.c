@@ -33,7 +33,7 @@ static cohort_status fail(void *const *inputs, size_t count, void **ret_value, v
 static void await_int(cohort_future *future, int want)
 {
     void *value = NULL;
-    CHECK_INT(cohort_await_value(future, &value), COHORT_OK);
+    CHECK_OK(cohort_await_value(future, &value));
     CHECK(value != NULL);
     CHECK_INT(*(int *)value, want);
 }
@@ -46,7 +46,7 @@ static void check_values(void)
     struct sum sums[2] = {{0}};
     for (int i = 0; i < 3; i++) {
         values[i] = i + 1;
-        CHECK_INT(cohort_promise_create(&promises[i], &inputs[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &inputs[i]));
     }
     outputs[0] = cohort_dataflow(inputs, 3, add, &sums[0]);
     CHECK_INT((long long)cohort__scheduler_live_tasks(), 2);
@@ -74,7 +74,7 @@ static void check_failures(void)
     struct sum sum = {0};
     cohort_promise *promise;
     cohort_future *inputs[3] = {cohort_future_of_value(&values[0])};
-    CHECK_INT(cohort_promise_create(&promise, &inputs[1]), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &inputs[1]));
     inputs[2] = cohort_future_of_error(COHORT_ERR_NETWORK, "two");
     cohort_future *kept[3], *output = cohort_dataflow(inputs, 3, add, &sum);
     CHECK(!cohort_future_ready(output));
@@ -131,7 +131,7 @@ static cohort_status triangle(void *arg)
     int total = 0;
     for (int k = 0; k <= NUM_ROWS; k++) {
         void *value = NULL;
-        CHECK_INT(cohort_await_value(row[k], &value), COHORT_OK);
+        CHECK_OK(cohort_await_value(row[k], &value));
         total += *(int *)value;
     }
     CHECK_INT(total, 1 << NUM_ROWS);
@@ -141,7 +141,7 @@ static cohort_status triangle(void *arg)
 static cohort_status triangles(void *arg)
 {
     for (int i = 0; i < 20; i++)
-        CHECK_INT(triangle(arg), COHORT_OK);
+        CHECK_OK(triangle(arg));
     return COHORT_OK;
 }
 
@@ -173,7 +173,7 @@ static cohort_status make_input(void *arg)
 
 TEST(cancelled)
 {
-    CHECK_INT(run_tasks(2, make_input, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(2, make_input, NULL));
     CHECK(late_output && cohort_future_ready(late_output));
     CHECK_INT(cohort_await(late_output), COHORT_ERR_CANCELLED);
     CHECK_INT(atomic_load(&late_input->refs), 1);

@@ -78,10 +78,9 @@ static void start(struct round *round, cohort_task_function *function, uint64_t 
     num_calls = 0;
     round->result = NULL;
     if (!round->open)
-        CHECK_INT(cohort_promise_create(&round->promise, &round->open), COHORT_OK);
-    CHECK_INT(
-        cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &round->scope),
-        COHORT_OK);
+        CHECK_OK(cohort_promise_create(&round->promise, &round->open));
+    CHECK_OK(
+        cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &round->scope));
     cohort_status status = cohort_scope_async(round->scope, function, round);
     CHECK(status == COHORT_OK || (limit > 0 && status == COHORT_ERR_CANCELLED));
 }
@@ -92,7 +91,7 @@ static void finish_open(struct round *round)
     CHECK(!cohort_future_ready(round->open));
     CHECK_INT(atomic_load(&round->open->refs), 2);
     cohort_promise_fulfil(round->promise, NULL);
-    CHECK_INT(cohort_await(round->open), COHORT_OK);
+    CHECK_OK(cohort_await(round->open));
 }
 
 TEST_TASK(called, run_on(1, 2, task, NULL))
@@ -102,10 +101,10 @@ TEST_TASK(called, run_on(1, 2, task, NULL))
             struct round round = {.begin = begins[i], .depth = depth};
             start(&round, begin, 0);
             cohort_promise_fulfil(round.promise, NULL);
-            CHECK_INT(cohort_scope_await(round.scope), COHORT_OK);
+            CHECK_OK(cohort_scope_await(round.scope));
             CHECK_INT(num_calls, (long long)depth);
-            CHECK_INT(cohort_await(round.result), COHORT_OK);
-            CHECK_INT(cohort_await(round.open), COHORT_OK);
+            CHECK_OK(cohort_await(round.result));
+            CHECK_OK(cohort_await(round.open));
         }
 }
 
@@ -178,7 +177,7 @@ TEST_TASK(race, run_on(2, 2, task, NULL))
         CHECK_INT(status, num_calls == 1 ? COHORT_OK : COHORT_ERR_CANCELLED);
         CHECK_INT(pthread_join(thread, NULL), 0);
         CHECK_INT(atomic_load(&round.open->refs), 1);
-        CHECK_INT(cohort_await(round.open), COHORT_OK);
+        CHECK_OK(cohort_await(round.open));
     }
 }
 

@@ -13,7 +13,7 @@ static void *item(uintptr_t number)
 static void check_ends(bool is_shared)
 {
     struct cohort__deque deque;
-    CHECK_INT(cohort__deque_init(&deque, 8, is_shared), COHORT_OK);
+    CHECK_OK(cohort__deque_init(&deque, 8, is_shared));
     CHECK(cohort__deque_is_empty(&deque));
     CHECK(!cohort__deque_pop(&deque));
     CHECK(!cohort__deque_steal(&deque, NULL));
@@ -42,7 +42,7 @@ TEST(ends)
 TEST(take_alone)
 {
     struct cohort__deque deque;
-    CHECK_INT(cohort__deque_init(&deque, 32, false), COHORT_OK);
+    CHECK_OK(cohort__deque_init(&deque, 32, false));
     CHECK(!cohort__deque_take(&deque, item(1)));
     for (uintptr_t i = 1; i <= 30; i++)
         CHECK(cohort__deque_push(&deque, item(i)));
@@ -60,7 +60,7 @@ TEST(take_alone)
 TEST(take_beside_thieves)
 {
     struct cohort__deque deque;
-    CHECK_INT(cohort__deque_init(&deque, 8, true), COHORT_OK);
+    CHECK_OK(cohort__deque_init(&deque, 8, true));
     for (uintptr_t i = 1; i <= 5; i++)
         CHECK(cohort__deque_push(&deque, item(i)));
     CHECK(!cohort__deque_take(&deque, item(2)) && !cohort__deque_take(&deque, item(4)));
@@ -75,7 +75,7 @@ TEST(take_beside_thieves)
 TEST(full_and_grow)
 {
     struct cohort__deque deque;
-    CHECK_INT(cohort__deque_init(&deque, 4, true), COHORT_OK);
+    CHECK_OK(cohort__deque_init(&deque, 4, true));
     uintptr_t pushed = 0, stolen = 0;
     for (int round = 0; round < 6; round++) {
         CHECK(cohort__deque_push(&deque, item(++pushed))); /* the ring wraps */
@@ -115,7 +115,7 @@ static void *steal_all(void *arg)
 
 TEST(everything_is_taken_once)
 {
-    CHECK_INT(cohort__deque_init(&shared, 2, true), COHORT_OK);
+    CHECK_OK(cohort__deque_init(&shared, 2, true));
     pthread_t thieves[NUM_THIEVES];
     for (int i = 0; i < NUM_THIEVES; i++)
         CHECK_INT(pthread_create(&thieves[i], NULL, steal_all, NULL), 0);

@@ -34,12 +34,12 @@ static void create_echo(struct echo *echo)
 {
     memset(echo, 0, sizeof(*echo));
     echo->back = &own;
-    CHECK_INT(cohort__fiber_create(&echo->fiber, STACK_BYTES, echo_run, echo), COHORT_OK);
+    CHECK_OK(cohort__fiber_create(&echo->fiber, STACK_BYTES, echo_run, echo));
 }
 
 TEST(switches)
 {
-    CHECK_INT(cohort__fiber_adopt(&own), COHORT_OK);
+    CHECK_OK(cohort__fiber_adopt(&own));
     struct echo echo[10];
     for (int i = 0; i < 10; i++)
         create_echo(&echo[i]);
@@ -79,10 +79,9 @@ static void registers_run(void *arg)
 
 TEST(keeps_registers)
 {
-    CHECK_INT(cohort__fiber_adopt(&own), COHORT_OK);
+    CHECK_OK(cohort__fiber_adopt(&own));
     struct registers registers = {0};
-    CHECK_INT(cohort__fiber_create(&registers.fiber, STACK_BYTES, registers_run, &registers),
-              COHORT_OK);
+    CHECK_OK(cohort__fiber_create(&registers.fiber, STACK_BYTES, registers_run, &registers));
     cohort__fiber_switch(&own, registers.fiber);
     double result = many_values(&own, registers.fiber, 0);
     CHECK(result == 720 + 7 * 8 * 9 * 10);
@@ -105,9 +104,9 @@ static void environment_run(void *arg)
 
 TEST(keeps_errno_and_rounding)
 {
-    CHECK_INT(cohort__fiber_adopt(&own), COHORT_OK);
+    CHECK_OK(cohort__fiber_adopt(&own));
     struct echo echo = {.back = &own};
-    CHECK_INT(cohort__fiber_create(&echo.fiber, STACK_BYTES, environment_run, &echo), COHORT_OK);
+    CHECK_OK(cohort__fiber_create(&echo.fiber, STACK_BYTES, environment_run, &echo));
     errno = 5;
     fesetround(FE_UPWARD);
     cohort__fiber_switch(&own, echo.fiber);
@@ -138,9 +137,9 @@ static void room_run(void *arg)
 
 TEST(knows_its_room)
 {
-    CHECK_INT(cohort__fiber_adopt(&own), COHORT_OK);
+    CHECK_OK(cohort__fiber_adopt(&own));
     struct room room = {0};
-    CHECK_INT(cohort__fiber_create(&room.fiber, STACK_BYTES, room_run, &room), COHORT_OK);
+    CHECK_OK(cohort__fiber_create(&room.fiber, STACK_BYTES, room_run, &room));
     cohort__fiber_switch(&own, room.fiber);
     CHECK(room.room > STACK_BYTES - 4096 && room.room < STACK_BYTES + 4096);
     CHECK(room.aligned);
@@ -155,9 +154,9 @@ TEST(knows_its_room)
 static void *on_a_thread(void *arg)
 {
     struct cohort__fiber thread;
-    CHECK_INT(cohort__fiber_adopt(&thread), COHORT_OK);
+    CHECK_OK(cohort__fiber_adopt(&thread));
     struct echo echo = {.back = &thread};
-    CHECK_INT(cohort__fiber_create(&echo.fiber, STACK_BYTES, echo_run, &echo), COHORT_OK);
+    CHECK_OK(cohort__fiber_create(&echo.fiber, STACK_BYTES, echo_run, &echo));
     for (int i = 0; i < 3; i++)
         cohort__fiber_switch(&thread, echo.fiber);
     CHECK_INT(echo.number, 3);
@@ -194,8 +193,8 @@ TEST(overflow_hits_the_guard)
     CHECK(child >= 0);
     if (child == 0) {
         struct echo echo = {.back = &own};
-        CHECK_INT(cohort__fiber_adopt(&own), COHORT_OK);
-        CHECK_INT(cohort__fiber_create(&echo.fiber, STACK_BYTES, overflow_run, &echo), COHORT_OK);
+        CHECK_OK(cohort__fiber_adopt(&own));
+        CHECK_OK(cohort__fiber_create(&echo.fiber, STACK_BYTES, overflow_run, &echo));
         cohort__fiber_switch(&own, echo.fiber);
     }
     int status;

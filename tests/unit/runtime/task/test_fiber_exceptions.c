@@ -50,5 +50,5 @@ TEST_TASK(each_its_own, run_on(1, 3, task, NULL))
     }
     cohort_status status = cohort_await(cohort_when_all(futures, NUM));
     CHECK(!__cxa_get_globals()->caught);
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
 }

@@ -48,7 +48,7 @@ static void be_child(void)
                   "cohort_then: in a process that was forked, which has no runtime");
     check_refused(cohort__fork_refused("it"),
                   "it: in a process that was forked, which has no runtime");
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     CHECK_FAILS(await_within(cohort_future_ref(future), 1), COHORT_ERR_STATE,
                 "cohort_wait: in a process that was forked");
     check_refused(future, "cohort_await: in a process that was forked, which has no runtime");
@@ -95,18 +95,17 @@ static cohort_status fork_beside_others(void *arg)
     }
     check_child(child, 0);
     for (int i = 0; i < 10; i++)
-        CHECK_INT(cohort_await(others[i]), COHORT_OK);
+        CHECK_OK(cohort_await(others[i]));
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 TEST(task)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers += 2) {
-        CHECK_INT(run_tasks(num_workers, fork_and_return, &(cohort_status){COHORT_OK}), COHORT_OK);
-        CHECK_INT(run_tasks(num_workers, fork_and_return, &(cohort_status){COHORT_ERR_FAILED}),
-                  COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, fork_and_return, &(cohort_status){COHORT_OK}));
+        CHECK_OK(run_tasks(num_workers, fork_and_return, &(cohort_status){COHORT_ERR_FAILED}));
     }
-    CHECK_INT(run_tasks(1, fork_beside_others, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, fork_beside_others, NULL));
 }
 
 static void *fork_outside(void *arg)
@@ -130,7 +129,7 @@ static cohort_status start_thread(void *arg)
 
 TEST(thread_outside)
 {
-    CHECK_INT(run_tasks(2, start_thread, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(2, start_thread, NULL));
 }
 
 /* In a task's child cohort_blocking is a plain call; a child that is forked in its function ends
@@ -174,8 +173,8 @@ static cohort_status fork_and_leave(void *arg)
 
 static cohort_status fork_in_function(void *arg)
 {
-    CHECK_INT(cohort_task_local_create(NULL, &key), COHORT_OK);
-    CHECK_INT(cohort_task_local_set(key, arg), COHORT_OK);
+    CHECK_OK(cohort_task_local_create(NULL, &key));
+    CHECK_OK(cohort_task_local_set(key, arg));
     CHECK_INT(cohort_blocking(fork_and_leave, arg), *(cohort_status *)arg);
     cohort_task_local_unref(key);
     return COHORT_OK;
@@ -183,9 +182,9 @@ static cohort_status fork_in_function(void *arg)
 
 TEST(blocking)
 {
-    CHECK_INT(run_tasks(2, call_in_child, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(2, fork_in_function, &(cohort_status){COHORT_OK}), COHORT_OK);
-    CHECK_INT(run_tasks(2, fork_in_function, &(cohort_status){COHORT_ERR_FAILED}), COHORT_OK);
+    CHECK_OK(run_tasks(2, call_in_child, NULL));
+    CHECK_OK(run_tasks(2, fork_in_function, &(cohort_status){COHORT_OK}));
+    CHECK_OK(run_tasks(2, fork_in_function, &(cohort_status){COHORT_ERR_FAILED}));
 }
 
 /* A child of a process without a running runtime may start one. */
@@ -197,10 +196,10 @@ TEST(not_up)
             CHECK(!cohort__fork_is_child());
             CHECK_INT(cohort_await(cohort_async(no_task, NULL)), COHORT_ERR_STATE);
             CHECK_TEXT(cohort_error_message(), "cohort_async: the runtime is not up");
-            CHECK_INT(run_tasks(1, no_task, NULL), COHORT_OK);
+            CHECK_OK(run_tasks(1, no_task, NULL));
             _exit(0);
         }
         check_child(child, 0);
-        CHECK_INT(run_tasks(1, no_task, NULL), COHORT_OK);
+        CHECK_OK(run_tasks(1, no_task, NULL));
     }
 }

@@ -34,7 +34,7 @@ TEST(completes_once_for_all_waiters)
     int value;
     cohort__future_fulfil(future, &value);
     CHECK(cohort_future_ready(future));
-    CHECK_INT(cohort__future_status(future), COHORT_OK);
+    CHECK_OK(cohort__future_status(future));
     CHECK(cohort__future_value(future) == &value);
     for (int i = 0; i < 3; i++) {
         CHECK_INT(counters[i].num_calls, 1);
@@ -144,7 +144,7 @@ TEST(complete_from_the_start)
 {
     int value;
     void *got = NULL;
-    CHECK_INT(cohort_await_value(cohort_future_of_value(&value), &got), COHORT_OK);
+    CHECK_OK(cohort_await_value(cohort_future_of_value(&value), &got));
     CHECK(got == &value);
     CHECK_INT(cohort_await_value(cohort_future_of_error(COHORT_ERR_GONE, "who %s", "me"), &got),
               COHORT_ERR_GONE);
@@ -292,7 +292,7 @@ static cohort_future *some_of(cohort_future *future)
 static cohort_future *each_of(cohort_future *future)
 {
     cohort_future *each = NULL;
-    CHECK_INT(cohort_when_each(&future, 1, &each, NULL), COHORT_OK);
+    CHECK_OK(cohort_when_each(&future, 1, &each, NULL));
     return each;
 }
 
@@ -341,7 +341,7 @@ static cohort_status complete_chain(void *arg)
     cohort_promise *promise;
     cohort_future *future;
     pthread_t thread;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     for (size_t i = 0; i < chain->depth; i++)
         future = chain->link(future);
     CHECK(!cohort_future_ready(future));
@@ -349,7 +349,7 @@ static cohort_status complete_chain(void *arg)
         CHECK_INT(pthread_create(&thread, NULL, fulfil_outside, promise), 0);
     else
         cohort_future_unref(cohort_async(fulfil, promise));
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     if (chain->is_outside)
         CHECK_INT(pthread_join(thread, NULL), 0);
     return COHORT_OK;
@@ -363,9 +363,8 @@ TEST(any_depth)
     for (size_t depth = DEEP; depth <= test_rounds(100, 10) * DEEP; depth *= 10)
         for (unsigned i = 0; i < sizeof(links) / sizeof(links[0]); i++)
             for (int is_outside = 0; is_outside < 2; is_outside++)
-                CHECK_INT(
-                    run_tasks(2, complete_chain, &(struct chain){links[i], depth, is_outside}),
-                    COHORT_OK);
+                CHECK_OK(
+                    run_tasks(2, complete_chain, &(struct chain){links[i], depth, is_outside}));
 }
 
 struct follower {

@@ -50,9 +50,9 @@ static cohort_future *make_gone(void)
 {
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     return future;
 }
 
@@ -178,7 +178,7 @@ static cohort_status nothing(void *arg)
 static cohort_status await_task_twice(void *arg)
 {
     cohort_future *task = cohort_async(nothing, arg);
-    CHECK_INT(cohort_await(task), COHORT_OK);
+    CHECK_OK(cohort_await(task));
     cohort_status status = cohort_await(task);
     return status;
 }
@@ -204,7 +204,7 @@ static cohort_status await_in_two_tasks(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future, *tasks[2];
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     for (int i = 0; i < 2; i++)
         tasks[i] = cohort_async(await_it, future);
     cohort_future *all = cohort_when_all(tasks, 2);
@@ -218,7 +218,7 @@ static cohort_status await_what_all_took(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_future *all = cohort_when_all(&future, 1);
     cohort_status status = cohort_await(future);
     cohort_future_unref(all);
@@ -230,7 +230,7 @@ static cohort_status join_twice(void *arg)
 {
     cohort_promise *promise;
     cohort_future *futures[2];
-    CHECK_INT(cohort_promise_create(&promise, &futures[0]), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &futures[0]));
     futures[1] = futures[0];
     cohort_future *all = cohort_when_all(futures, 2);
     cohort_promise_fulfil(promise, NULL);
@@ -253,7 +253,7 @@ static cohort_status complete_twice(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_promise_fulfil(promise, NULL);
     if (arg)
         cohort_promise_fulfil(promise, NULL);

@@ -9,18 +9,18 @@ TEST(fulfil_and_fail)
     cohort_future *future = NULL;
     int value;
     void *got = NULL;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     CHECK(!cohort_future_ready(future));
     cohort_promise_fulfil(promise, &value);
-    CHECK_INT(cohort_await_value(future, &got), COHORT_OK);
+    CHECK_OK(cohort_await_value(future, &got));
     CHECK(got == &value);
 
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_promise_fail(promise, COHORT_ERR_NETWORK, "cable %d", 3);
     CHECK_INT(cohort_await(future), COHORT_ERR_NETWORK);
     CHECK_TEXT(cohort_error_message(), "cable 3");
 
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_future_unref(future);
     cohort_promise_fulfil(promise, NULL);
 }
@@ -34,7 +34,7 @@ TEST(mistakes)
     CHECK(!promise && !future);
     cohort_promise_fulfil(NULL, NULL);
     cohort_promise_fail(NULL, COHORT_ERR_FAILED, "x");
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_promise_fail(promise, COHORT_OK, "not an error");
     CHECK_INT(cohort_await(future), COHORT_ERR_FAILED);
 }

@@ -69,7 +69,7 @@ static cohort_future *start_two(void)
 /* It is always the same place. */
 __attribute__((noinline)) static void wait_here(void)
 {
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
 }
 
 static cohort_status hold(void *arg)
@@ -85,16 +85,16 @@ static cohort_status hold(void *arg)
     wait_here();
     heard(0); /* once is enough */
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
-    CHECK_INT(cohort_await(start_two()), COHORT_OK); /* it is still known what this task holds */
+    CHECK_OK(cohort_await(start_two())); /* it is still known what this task holds */
     check_names(heard(1), &second, "holds 1 pthread mutex,");
     CHECK_INT(pthread_mutex_unlock(&second), 0);
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     return COHORT_OK;
 }
 
 TEST(hold)
 {
-    CHECK_INT(run_tasks(1, hold, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, hold, NULL));
     heard(0);
 }
 
@@ -103,26 +103,26 @@ TEST_TASK(ways, run_on(1, 1, task, NULL))
 {
     struct timespec past = {.tv_sec = 1};
     CHECK_INT(pthread_mutex_trylock(&mutex), 0);
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     check_names(heard(1), &mutex, "holds 1 ");
     CHECK(pthread_mutex_trylock(&mutex) != 0);
     CHECK(pthread_mutex_timedlock(&mutex, &past) != 0);
     if (!COHORT__TSAN)
         CHECK(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &past) != 0);
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     heard(0);
     CHECK_INT(pthread_mutex_timedlock(&mutex, &past), 0);
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     check_names(heard(1), &mutex, "holds 1 ");
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
     if (!COHORT__TSAN) { /* gcc 12's does not know that function */
         CHECK_INT(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &past), 0);
-        CHECK_INT(cohort_await(start_two()), COHORT_OK);
+        CHECK_OK(cohort_await(start_two()));
         check_names(heard(1), &mutex, "holds 1 ");
         CHECK_INT(pthread_mutex_unlock(&mutex), 0);
     }
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     heard(0);
 }
 
@@ -145,11 +145,11 @@ TEST_TASK(condition, run_on(1, 1, task, NULL))
     CHECK_INT(pthread_create(&thread, NULL, signal_condition, NULL), 0);
     while (!is_signalled)
         pthread_cond_wait(&cond, &mutex);
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     check_names(heard(1), &mutex, "holds 1 ");
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
     CHECK_INT(pthread_join(thread, NULL), 0);
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     heard(0);
 }
 
@@ -165,21 +165,21 @@ static cohort_status hold_beside_others(void *arg)
 {
     cohort_future *other = cohort_async(yield_only, NULL);
     CHECK_INT(pthread_mutex_lock(&mutex), 0);
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     heard(1);
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     heard(1);
-    CHECK_INT(cohort_await(cohort_async(yield_only, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(yield_only, NULL)));
     heard(1); /* this task, although it did not suspend by itself */
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
-    CHECK_INT(cohort_await(other), COHORT_OK);
+    CHECK_OK(cohort_await(other));
     heard(0);
     return COHORT_OK;
 }
 
 TEST(others)
 {
-    CHECK_INT(run_tasks(1, hold_beside_others, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, hold_beside_others, NULL));
     heard(0);
 }
 
@@ -187,7 +187,7 @@ TEST(others)
 static void *hold_outside(void *future)
 {
     CHECK_INT(pthread_mutex_lock(&mutex), 0);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
     return NULL;
 }
@@ -197,7 +197,7 @@ static cohort_status run_outside(void *arg)
     pthread_t thread;
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     CHECK_INT(pthread_create(&thread, NULL, hold_outside, future), 0);
     cohort_yield();
     cohort_promise_fulfil(promise, NULL);
@@ -207,7 +207,7 @@ static cohort_status run_outside(void *arg)
 
 TEST(outside)
 {
-    CHECK_INT(run_tasks(2, run_outside, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(2, run_outside, NULL));
     heard(0);
 }
 
@@ -220,13 +220,13 @@ static cohort_status hold_many(void *arg)
         CHECK_INT(pthread_mutex_init(&many[i], NULL), 0);
         CHECK_INT(pthread_mutex_lock(&many[i]), 0);
     }
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     check_names(heard(1), &many[0], "holds 16 pthread mutexes");
     for (int i = 0; i < NUM; i++) {
         CHECK_INT(pthread_mutex_unlock(&many[i]), 0);
         CHECK_INT(pthread_mutex_destroy(&many[i]), 0);
     }
-    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    CHECK_OK(cohort_await(start_two()));
     heard(0);
     return COHORT_OK;
 }
@@ -239,7 +239,7 @@ static int num_holders;
 /* A place of its own: compilers may make one of two equal calls in a function. */
 __attribute__((noinline)) static void wait_as_last(void)
 {
-    CHECK_INT(cohort_await(cohort_future_ref(may_end)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_future_ref(may_end)));
 }
 
 static cohort_status hold_one(void *own)
@@ -248,7 +248,7 @@ static cohort_status hold_one(void *own)
     if (++num_holders == NUM_HOLDERS)
         wait_as_last();
     else
-        CHECK_INT(cohort_await(cohort_future_ref(may_end)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(may_end)));
     CHECK_INT(pthread_mutex_unlock(own), 0);
     return COHORT_OK;
 }
@@ -258,7 +258,7 @@ static cohort_status hold_beside_holders(void *arg)
     pthread_mutex_t own[NUM_HOLDERS];
     cohort_future *holders[NUM_HOLDERS];
     cohort_promise *promise;
-    CHECK_INT(cohort_promise_create(&promise, &may_end), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &may_end));
     for (int i = 0; i < NUM_HOLDERS; i++) {
         CHECK_INT(pthread_mutex_init(&own[i], NULL), 0);
         holders[i] = cohort_async(hold_one, &own[i]);
@@ -267,7 +267,7 @@ static cohort_status hold_beside_holders(void *arg)
         cohort_yield();
     heard(2);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(holders, NUM_HOLDERS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(holders, NUM_HOLDERS)));
     cohort_future_unref(may_end);
     for (int i = 0; i < NUM_HOLDERS; i++)
         CHECK_INT(pthread_mutex_destroy(&own[i]), 0);
@@ -276,8 +276,8 @@ static cohort_status hold_beside_holders(void *arg)
 
 TEST(many)
 {
-    CHECK_INT(run_tasks(1, hold_many, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(1, hold_beside_holders, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, hold_many, NULL));
+    CHECK_OK(run_tasks(1, hold_beside_holders, NULL));
 }
 
 int main(int argc, char **argv)

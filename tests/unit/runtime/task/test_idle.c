@@ -57,7 +57,7 @@ static void call_and_await(enum cohort__wait_kind about)
     others.pending = cohort__future_create_about(about);
     CHECK(others.pending);
     (void)cohort_fail(COHORT_ERR_FAILED, "the task's own");
-    CHECK_INT(cohort_await(others.pending), COHORT_OK);
+    CHECK_OK(cohort_await(others.pending));
     CHECK(!others.pending);
     CHECK_INT(cohort__error_slot()->status, COHORT_ERR_FAILED);
     CHECK(cohort__worker_self->context);
@@ -74,10 +74,10 @@ static void run(cohort_task_function *task)
     cohort__scheduler_options_init(&options);
     options.num_workers = 1;
     options.tasks_move = TASKS_MOVE;
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     cohort_future *done = cohort_async(task, NULL);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
+    CHECK_OK(cohort_await(done));
     cohort__plain_loop_fini();
 }
 
@@ -129,7 +129,7 @@ TEST_TASK(only_if_that_may_help, run(task))
     for (int i = 0; i < 100; i++) {
         cohort_future *other = cohort_async(end_here, NULL);
         call_and_await(COHORT__WAIT_COLLECTIVE);
-        CHECK_INT(cohort_await(other), COHORT_OK);
+        CHECK_OK(cohort_await(other));
         call_and_await(COHORT__WAIT_GET);
     }
     CHECK_INT(others.num_looks, 0);

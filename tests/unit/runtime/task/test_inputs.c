@@ -32,9 +32,9 @@ static void read_lines(void)
     uint32_t slot;
     cohort__inputs_tick();
     lines.num = 0;
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_INPUTS, add, NULL), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(cohort__ledger_view_init(&view, memory, slot));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_INPUTS, add, NULL));
     close(memory);
 }
 
@@ -79,7 +79,7 @@ struct sources {
 static void make(struct sources *sources)
 {
     for (int i = 0; i < NUM; i++) {
-        CHECK_INT(cohort_promise_create(&sources->promises[i], &sources->futures[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&sources->promises[i], &sources->futures[i]));
         sources->seen[i] = cohort_future_ref(sources->futures[i]);
     }
 }
@@ -98,7 +98,7 @@ static void drop(struct sources *sources)
 
 static void run(cohort_task_function *function)
 {
-    CHECK_INT(run_tasks(1, function, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, function, NULL));
     check_no_lines();
     cohort__inputs_close();
 }
@@ -120,7 +120,7 @@ TEST_TASK(when_all, run(task))
     complete(&sources, 3);
     check_no_lines();
     drop(&sources);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
 }
 
 TEST_TASK(when_any_when_some, run(task))
@@ -141,7 +141,7 @@ TEST_TASK(when_any_when_some, run(task))
     complete(&sources, 3);
     drop(&sources);
     cohort_status status = cohort_await(future);
-    CHECK_INT(status ? status : cohort_await(some), COHORT_OK);
+    CHECK_OK(status ? status : cohort_await(some));
 }
 
 static cohort_status each(void *arg)
@@ -149,18 +149,18 @@ static cohort_status each(void *arg)
     struct sources sources;
     cohort_future *results[NUM];
     make(&sources);
-    CHECK_INT(cohort_when_each(sources.futures, NUM, results, NULL), COHORT_OK);
+    CHECK_OK(cohort_when_each(sources.futures, NUM, results, NULL));
     cohort__inputs_tick();
     for (unsigned i = 0; i < NUM; i++)
         check_line(results[i], i + 1, 4, sources.seen);
     complete(&sources, 0);
-    CHECK_INT(cohort_await(results[0]), COHORT_OK);
+    CHECK_OK(cohort_await(results[0]));
     for (unsigned i = 1; i < NUM; i++)
         check_line(results[i], i, 3, &sources.seen[1]);
     CHECK_INT(lines.num, 3);
     for (int i = 1; i < NUM; i++) {
         complete(&sources, i);
-        CHECK_INT(cohort_await(results[i]), COHORT_OK);
+        CHECK_OK(cohort_await(results[i]));
     }
     drop(&sources);
     return COHORT_OK;
@@ -179,12 +179,12 @@ TEST_TASK(long_when_each, run(task))
     cohort_future **futures = calloc(2 * COUNT, sizeof(*futures)), **results = futures + COUNT;
     cohort_promise *promise;
     CHECK(futures);
-    CHECK_INT(cohort_promise_create(&promise, &futures[COUNT - 1]), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &futures[COUNT - 1]));
     const uintptr_t last = cohort__future_what(futures[COUNT - 1]);
     for (unsigned i = 0; i < COUNT - 1; i++)
         futures[i] = cohort_future_of_value(NULL);
-    CHECK_INT(cohort_when_each(futures, COUNT, results, NULL), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_when_all(results, COUNT - 1)), COHORT_OK);
+    CHECK_OK(cohort_when_each(futures, COUNT, results, NULL));
+    CHECK_OK(cohort_await(cohort_when_all(results, COUNT - 1)));
     cohort__inputs_tick();
     for (unsigned tick = 1; tick <= 4; tick++) {
         const struct cohort__inputs_line *line = line_of(results[COUNT - 1]);
@@ -193,7 +193,7 @@ TEST_TASK(long_when_each, run(task))
         CHECK_INT(line->what[1], 0);
     }
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(results[COUNT - 1]), COHORT_OK);
+    CHECK_OK(cohort_await(results[COUNT - 1]));
     free(futures);
 }
 
@@ -223,8 +223,8 @@ static cohort_status tasks(void *arg)
     CHECK_INT(line_of(third)->function, (uintptr_t)flow);
     for (int i = 0; i < NUM; i++)
         complete(&sources, i);
-    CHECK_INT(cohort_await(second), COHORT_OK);
-    CHECK_INT(cohort_await(first), COHORT_OK);
+    CHECK_OK(cohort_await(second));
+    CHECK_OK(cohort_await(first));
     drop(&sources);
     return cohort_await(third);
 }
@@ -276,9 +276,9 @@ TEST_TASK(scope, run(task))
 {
     struct scoped scoped;
     make(&scoped.sources);
-    CHECK_INT(cohort_scope_create(NULL, &scoped.scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scoped.scope, awaits, scoped.sources.futures[0]), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scoped.scope, make_in_scope, &scoped), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scoped.scope));
+    CHECK_OK(cohort_scope_async(scoped.scope, awaits, scoped.sources.futures[0]));
+    CHECK_OK(cohort_scope_async(scoped.scope, make_in_scope, &scoped));
     let_suspend();
     cohort__inputs_tick();
     read_lines(); /* only of cohort_then: nobody awaits the scope */
@@ -325,7 +325,7 @@ TEST_TASK(range, run(task))
     for (int i = 0; i < NUM; i++)
         if (i != 2)
             complete(&sources, i);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     drop(&sources);
 }
 
@@ -339,7 +339,7 @@ static cohort_status many(void *arg)
     for (int round = 0; round < 4; round++) {
         cohort_promise *promise;
         cohort_future *future;
-        CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promise, &future));
         for (int i = 0; i < MANY; i++)
             futures[i] = cohort_then(cohort_future_ref(future), follow, NULL);
         cohort__inputs_tick();
@@ -347,7 +347,7 @@ static cohort_status many(void *arg)
         CHECK_INT(lines.num, COHORT__INPUTS_PLACES);
         cohort_promise_fulfil(promise, NULL);
         for (int i = 0; i < MANY; i++)
-            CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+            CHECK_OK(cohort_await(futures[i]));
         cohort_future_unref(future);
         check_no_lines();
     }
@@ -366,7 +366,7 @@ TEST_TASK(many_inputs, run(task))
     static cohort_promise *promises[WIDE];
     static cohort_future *futures[WIDE];
     for (int i = 0; i < WIDE; i++)
-        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
     const uintptr_t last = cohort__future_what(futures[LAST]);
     cohort_future *future = cohort_when_all(futures, WIDE);
     cohort__inputs_tick();
@@ -379,7 +379,7 @@ TEST_TASK(many_inputs, run(task))
     CHECK_INT(line_of(future)->what[0], last);
     CHECK_INT(line_of(future)->what[1], 0);
     cohort_promise_fulfil(promises[LAST], NULL);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
 }
 
 /* A thread that is no worker has places, too. */
@@ -390,7 +390,7 @@ TEST(outside_of_workers)
     cohort_future *results[MANY];
     for (int i = 0; i < MANY; i++) {
         cohort_future *future;
-        CHECK_INT(cohort_promise_create(&promises[i], &future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &future));
         results[i] = cohort_when_all(&future, 1);
     }
     cohort__inputs_tick();
@@ -398,7 +398,7 @@ TEST(outside_of_workers)
     CHECK_INT(lines.num, COHORT__INPUTS_PLACES);
     for (int i = 0; i < MANY; i++) {
         cohort_promise_fulfil(promises[i], NULL);
-        CHECK_INT(cohort_await(results[i]), COHORT_OK);
+        CHECK_OK(cohort_await(results[i]));
     }
     check_no_lines();
     cohort__inputs_close();
@@ -432,14 +432,13 @@ static cohort_status busy(void *arg)
         futures[0] = cohort_then(futures[0], follow, NULL);
         futures[1] = cohort_dataflow(&futures[1], 1, flow, NULL);
         futures[2] = cohort_when_any(&futures[2], 2, NULL);
-        CHECK_INT(cohort_when_each(futures, 3, results, NULL), COHORT_OK);
+        CHECK_OK(cohort_when_each(futures, 3, results, NULL));
         results[2] = cohort_when_some(&results[1], 2, 2, NULL);
-        CHECK_INT(cohort_await(cohort_when_all((cohort_future *[]){results[0], results[2]}, 2)),
-                  COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all((cohort_future *[]){results[0], results[2]}, 2)));
         cohort_scope *scope;
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-        CHECK_INT(cohort_scope_async(scope, yield_once, NULL), COHORT_OK);
-        CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
+        CHECK_OK(cohort_scope_async(scope, yield_once, NULL));
+        CHECK_OK(cohort_scope_await(scope));
     }
     return COHORT_OK;
 }
@@ -456,7 +455,7 @@ TEST(ticks)
 {
     pthread_t thread;
     CHECK_INT(pthread_create(&thread, NULL, tick_always, NULL), 0);
-    CHECK_INT(run_tasks(2, busy_twice, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(2, busy_twice, NULL));
     atomic_store(&is_over, true);
     CHECK_INT(pthread_join(thread, NULL), 0);
     check_no_lines();

@@ -26,7 +26,7 @@ static struct cohort__scheduler_options options_of(unsigned num_workers)
 static void run_with(unsigned num_workers, cohort_task_function *function, void *arg)
 {
     struct cohort__scheduler_options options = options_of(num_workers);
-    CHECK_INT(run_tasks_with(&options, function, arg), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, function, arg));
 }
 
 static void compute_until(atomic_int *value, int wanted)
@@ -96,11 +96,11 @@ static void run_with_post(const struct cohort__scheduler_options *options, struc
                                             .park = post_park,
                                             .wake = post_wake,
                                             .timer = post_timer};
-    CHECK_INT(cohort__scheduler_start(options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(options, &hooks));
     struct run_tasks_program program = {function, post};
     cohort_future *done = cohort_async(run_tasks_then_stop, &program);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
+    CHECK_OK(cohort_await(done));
     CHECK_INT(atomic_load(&post->num_of_workers), 0);
     cohort__plain_loop_fini();
 }
@@ -217,10 +217,10 @@ static cohort_status await_the_loop(void *arg)
     for (int i = 0; i < 1000; i++) {
         cohort_promise *promise;
         cohort_future *future;
-        CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promise, &future));
         atomic_store(&asked, promise);
         wake_plain(NULL);
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
     }
     return COHORT_OK;
 }
@@ -234,11 +234,11 @@ TEST(it_resumes_tasks)
                 .poll = fulfil_asked, .park = park_or_fulfil, .wake = wake_plain};
             options.spin_ns = spins ? COHORT__SPIN_NS : 0;
             options.tasks_move = TASKS_MOVE;
-            CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+            CHECK_OK(cohort__scheduler_start(&options, &hooks));
             struct run_tasks_program program = {await_the_loop, NULL};
             cohort_future *done = cohort_async(run_tasks_then_stop, &program);
-            CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-            CHECK_INT(cohort_await(done), COHORT_OK);
+            CHECK_OK(cohort__scheduler_run());
+            CHECK_OK(cohort_await(done));
             cohort__plain_loop_fini();
         }
 }
@@ -367,16 +367,16 @@ static cohort_status post_and_await(void *arg)
     for (int i = 0; i < NUM_ROUNDS; i++) {
         struct job job = {.work.run = run_last_job};
         cohort_future *future;
-        CHECK_INT(cohort_promise_create(&job.promise, &future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&job.promise, &future));
         cohort__chore_post(&job.work);
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
     }
     return COHORT_OK;
 }
 
 static void *post_from_outside(void *arg)
 {
-    CHECK_INT(post_and_await(arg), COHORT_OK);
+    CHECK_OK(post_and_await(arg));
     return NULL;
 }
 
@@ -388,7 +388,7 @@ static cohort_status post_from_everywhere(void *arg)
         CHECK_INT(pthread_create(&threads[i], NULL, post_from_outside, NULL), 0);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(post_and_await, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     return COHORT_OK;
@@ -400,7 +400,7 @@ TEST(any_thread_posts_chores)
         for (unsigned spins = 0; spins < 2; spins++) {
             struct cohort__scheduler_options options = options_of(num_workers);
             options.spin_ns = spins ? COHORT__SPIN_NS : 0;
-            CHECK_INT(run_tasks_with(&options, post_from_everywhere, NULL), COHORT_OK);
+            CHECK_OK(run_tasks_with(&options, post_from_everywhere, NULL));
         }
 }
 
@@ -426,9 +426,9 @@ TEST(stop_before_run)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         struct cohort__scheduler_options options = options_of(num_workers);
-        CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+        CHECK_OK(cohort__scheduler_start(&options, NULL));
         cohort__scheduler_stop();
-        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+        CHECK_OK(cohort__scheduler_run());
     }
 }
 
@@ -448,10 +448,10 @@ TEST(stopped_by_the_loop)
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         struct cohort__scheduler_options options = options_of(num_workers);
         struct cohort__timer timer = {.expired = stop};
-        CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+        CHECK_OK(cohort__scheduler_start(&options, NULL));
         const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
         cohort_future_unref(cohort_async(nothing, NULL));
         hooks->timer(hooks->context, &timer, cohort__clock_after(1000000));
-        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+        CHECK_OK(cohort__scheduler_run());
     }
 }

@@ -55,8 +55,7 @@ static void start_all(unsigned worker)
         futures[3 * i + 2] = start(run_high, (void *)i, COHORT_TASK_HIGH, worker);
     }
     num_run[0] = num_run[1] = num_run[2] = 0;
-    CHECK_INT(cohort_await(cohort_when_all(futures, sizeof(futures) / sizeof(futures[0]))),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, sizeof(futures) / sizeof(futures[0]))));
     for (int i = 0; i < 3; i++)
         CHECK_INT(num_run[i], NUM);
 }
@@ -101,7 +100,7 @@ TEST_TASK(flood, run_on(1, 1, task, NULL))
                 cohort_future *both[] = {
                     start(run_normal, NULL, others[i].priority, others[i].worker),
                     cohort_future_of_value(NULL)};
-                CHECK_INT(cohort_await(cohort_when_all(both, 2)), COHORT_OK);
+                CHECK_OK(cohort_await(cohort_when_all(both, 2)));
                 CHECK(num_high <= others[i].most + 8); /* until this task goes on */
             }
             num_high = 0;
@@ -123,14 +122,14 @@ TEST_TASK(in_place, run_on(1, 1, task, NULL))
     for (int i = 0; i < 3 * NUM; i++) { /* each leaves its place in the lane behind */
         num_run[COHORT_TASK_NORMAL] = 0;
         cohort_future *low = start(run_normal, NULL, COHORT_TASK_LOW, 0);
-        CHECK_INT(cohort_await(low), COHORT_OK);
+        CHECK_OK(cohort_await(low));
         if (num_run[COHORT_TASK_NORMAL] > 1) /* the event loop was due, so it was not in place */
             break;
     }
-    CHECK_INT(cohort_await(cohort_when_all(others, NUM)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(others, NUM)));
     num_run[COHORT_TASK_LOW] = 0;
     num_run[COHORT_TASK_NORMAL] = NUM;
-    CHECK_INT(cohort_await(start(run_low, NULL, COHORT_TASK_LOW, 0)), COHORT_OK);
+    CHECK_OK(cohort_await(start(run_low, NULL, COHORT_TASK_LOW, 0)));
 }
 
 /* --- tasks for one worker --- */
@@ -146,7 +145,7 @@ static cohort_status wait_there(void *arg)
     CHECK_INT(cohort_worker_index(), worker);
     cohort_future *two[] = {cohort_async(do_nothing, NULL),
                             start(do_nothing, NULL, COHORT_TASK_NORMAL, 1)};
-    CHECK_INT(cohort_await(cohort_when_all(two, 2)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(two, 2)));
     CHECK_INT(cohort_worker_index(), worker);
     return COHORT_OK;
 }
@@ -164,14 +163,14 @@ static cohort_status start_there(void *arg)
             &(const cohort_task_options){.worker = 1 + (unsigned)(i % NUM_WORKERS),
                                          .stack_bytes = arg ? 1 << 20 : 0});
     for (int i = 0; i < SUM / 2; i++)
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i]));
     return cohort_await(cohort_when_all(futures + SUM / 2, SUM - SUM / 2));
 }
 
 TEST(worker)
 {
-    CHECK_INT(run_tasks(NUM_WORKERS, start_there, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(NUM_WORKERS, start_there, "large"), COHORT_OK);
+    CHECK_OK(run_tasks(NUM_WORKERS, start_there, NULL));
+    CHECK_OK(run_tasks(NUM_WORKERS, start_there, "large"));
 }
 
 /* One worker is busy; the other one, which sleeps, comes for what it may have. */
@@ -203,7 +202,7 @@ static cohort_status be_busy(void *arg)
             cohort_future *task = start(set_flag, &flag, priorities[i], is_bound ? 1 + other : 0);
             while (!atomic_load(&flag))
                 sched_yield();
-            CHECK_INT(cohort_await(task), COHORT_OK);
+            CHECK_OK(cohort_await(task));
         }
     return COHORT_OK;
 }
@@ -215,7 +214,7 @@ TEST(busy)
     options.num_workers = 2;
     options.spin_ns = 0; /* so that the other one sleeps soon */
     for (int i = 0; i < 20; i++)
-        CHECK_INT(run_tasks_with(&options, be_busy, NULL), COHORT_OK);
+        CHECK_OK(run_tasks_with(&options, be_busy, NULL));
 }
 
 /* --- threads outside, the end --- */
@@ -225,7 +224,7 @@ static void *start_outside(void *arg)
     cohort_future *futures[9];
     for (unsigned i = 0; i < 9; i++)
         futures[i] = start(do_nothing, NULL, (enum cohort_task_priority)(i % 3), i / 3);
-    CHECK_INT(cohort_await(cohort_when_all(futures, 9)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, 9)));
     CHECK_INT(cohort_await(start(do_nothing, NULL, COHORT_TASK_LOW, 3)), COHORT_ERR_BAD_PARAMETER);
     return NULL;
 }
@@ -262,8 +261,8 @@ static cohort_status leave_some(void *arg)
 
 TEST(ends)
 {
-    CHECK_INT(run_tasks(2, run_thread, NULL), COHORT_OK);
-    CHECK_INT(run_tasks(2, leave_some, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(2, run_thread, NULL));
+    CHECK_OK(run_tasks(2, leave_some, NULL));
     CHECK_INT(num_left, 9);
     for (unsigned worker = 0; worker <= 1; worker++) {
         CHECK_FAILS(cohort_await(start(do_nothing, NULL, COHORT_TASK_HIGH, worker)),
@@ -295,7 +294,7 @@ int __wrap_pthread_join(pthread_t thread, void **ret_value)
 TEST(late)
 {
     is_late = true;
-    CHECK_INT(run_tasks(2, do_nothing, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(2, do_nothing, NULL));
     for (unsigned i = 0; i < 9; i++) {
         bool is_bound = i >= 3; /* to a worker that has left */
         CHECK_INT(cohort_await(late[i]), is_bound ? COHORT_ERR_STATE : COHORT_ERR_CANCELLED);
@@ -303,7 +302,7 @@ TEST(late)
                                                    ? "cohort_async_with: the runtime is not up"
                                                    : "the runtime ended before it was started");
     }
-    CHECK_INT(run_tasks(2, leave_some, NULL), COHORT_OK); /* the next scheduler has its own */
+    CHECK_OK(run_tasks(2, leave_some, NULL)); /* the next scheduler has its own */
 }
 
 /* --- scopes, no memory, arguments --- */
@@ -322,8 +321,8 @@ static cohort_status start_and_cancel(void *scope)
 TEST_TASK(scope, run_on(1, 1, task, NULL))
 {
     cohort_scope *scope;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, start_and_cancel, scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, start_and_cancel, scope));
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
 }
 
@@ -342,7 +341,7 @@ TEST_TASK(reserve, run_on(1, 2, task, NULL))
         for (unsigned i = 0; i < 9; i++)
             futures[i] = start(suspend_once, NULL, (enum cohort_task_priority)(i % 3),
                                i / 3 % cohort__scheduler_num_workers());
-        CHECK_INT(cohort_await(cohort_when_all(futures, 9)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(futures, 9)));
     }
 }
 

@@ -18,7 +18,7 @@ static void setup(void)
     memset(&cohort__scheduler, 0, sizeof(cohort__scheduler));
     for (unsigned i = 0; i < NUM_WORKERS; i++) {
         workers[i].index = i;
-        CHECK_INT(cohort__deque_init(&workers[i].deque, 2 * NUM_TASKS, true), COHORT_OK);
+        CHECK_OK(cohort__deque_init(&workers[i].deque, 2 * NUM_TASKS, true));
         atomic_init(&workers[i].sleep_state, i < 2 ? COHORT__AWAKE : COHORT__SLEEPING);
         pointers[i] = &workers[i];
     }

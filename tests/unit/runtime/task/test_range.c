@@ -35,9 +35,8 @@ TEST_TASK(each_index_once, run_on(1, 4, task, NULL))
         for (size_t grain = 0; grain <= 1000; grain += 250) {
             cohort_range_options options = {.grain = grain};
             clear();
-            CHECK_INT(cohort_await(
-                          cohort_parallel_for(ranges[i][0], ranges[i][1], &options, count, NULL)),
-                      COHORT_OK);
+            CHECK_OK(cohort_await(
+                cohort_parallel_for(ranges[i][0], ranges[i][1], &options, count, NULL)));
             check_counts(ranges[i][0], ranges[i][1]);
         }
 }
@@ -70,7 +69,7 @@ static cohort_status fail_in_ranges(void *arg)
 TEST(errors)
 {
     run_on(1, 4, fail_in_ranges, NULL);
-    CHECK_INT(run_tasks(1, fail_in_ranges, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, fail_in_ranges, NULL));
     int num_left_out = 0;
     for (size_t i = 501; i < MOST; i++)
         num_left_out += atomic_load(&counts[i]) == 0;
@@ -106,7 +105,7 @@ static cohort_status wait_for_the_next(size_t index, void *arg)
 {
     count(index, NULL);
     if (index + 1 < NUM_WAITING)
-        CHECK_INT(cohort_await(futures[index + 1]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[index + 1]));
     cohort_promise_fulfil(promises[index], NULL);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -115,11 +114,10 @@ TEST_TASK(the_rest_goes_on, run_on(1, 4, task, NULL))
 {
     clear();
     for (size_t i = 0; i < NUM_WAITING; i++)
-        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_parallel_for(0, NUM_WAITING, NULL, wait_for_the_next, NULL)),
-              COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+    CHECK_OK(cohort_await(cohort_parallel_for(0, NUM_WAITING, NULL, wait_for_the_next, NULL)));
     check_counts(0, NUM_WAITING);
-    CHECK_INT(cohort_await(futures[0]), COHORT_OK);
+    CHECK_OK(cohort_await(futures[0]));
 }
 
 enum { NUM_ROWS = 100, NUM_COLUMNS = 1000 };
@@ -139,7 +137,7 @@ static cohort_status count_row(size_t row, void *arg)
 TEST_TASK(nested, run_on(1, 4, task, NULL))
 {
     clear();
-    CHECK_INT(cohort_await(cohort_parallel_for(0, NUM_ROWS, NULL, count_row, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_parallel_for(0, NUM_ROWS, NULL, count_row, NULL)));
     check_counts(0, NUM_ROWS * NUM_COLUMNS);
 }
 
@@ -168,7 +166,7 @@ TEST_TASK(others_have_their_turn, run_on(1, 2, task, NULL))
     cohort_yield();
     cohort_future *task = cohort_async(end_the_range, &is_over);
     CHECK_INT(cohort_await(range), COHORT_ERR_CANCELLED);
-    CHECK_INT(cohort_await(task), COHORT_OK);
+    CHECK_OK(cohort_await(task));
 }
 
 /* --- at the end of the runtime --- */
@@ -196,7 +194,7 @@ TEST(too_late)
 {
     clear();
     is_late_wanted = true;
-    CHECK_INT(run_tasks(2, do_nothing, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(2, do_nothing, NULL));
     is_late_wanted = false;
     CHECK(cohort_future_ready(late));
     CHECK_FAILS(cohort_await(late), COHORT_ERR_CANCELLED,

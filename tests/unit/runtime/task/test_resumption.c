@@ -49,12 +49,12 @@ static cohort_status move(void *arg)
     write_errno(mover->worker + 1000);
     cohort_fail(COHORT_ERR_FAILED, "on %d", mover->worker);
     cohort_future *busy = cohort_async(keep_busy, mover);
-    CHECK_INT(cohort_await(mover->future), COHORT_OK);
+    CHECK_OK(cohort_await(mover->future));
     atomic_store(&mover->is_on, true);
     CHECK_INT(read_errno(), mover->worker + 1000);
     CHECK_INT(cohort__error_slot()->status, COHORT_ERR_FAILED);
     mover->has_moved = cohort_worker_index() != mover->worker;
-    CHECK_INT(cohort_await(busy), COHORT_OK);
+    CHECK_OK(cohort_await(busy));
     return COHORT_OK;
 }
 
@@ -79,12 +79,12 @@ static cohort_status move_often(void *arg)
     int num_moved = 0;
     for (int i = 0; i < 1000 || num_moved == 0; i++) {
         struct mover mover = {.worker = -1};
-        CHECK_INT(cohort_promise_create(&mover.promise, &mover.future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&mover.promise, &mover.future));
         cohort_future *moved = cohort_async(move, &mover);
         /* So that it does not begin on top of this task, whose stack is a thread's own one. */
         while (!atomic_load(&mover.is_on))
             cohort_yield();
-        CHECK_INT(cohort_await(moved), COHORT_OK);
+        CHECK_OK(cohort_await(moved));
         num_moved += mover.has_moved;
         see(&seen, mover.stack);
     }
@@ -94,7 +94,7 @@ static cohort_status move_often(void *arg)
 TEST(moves)
 {
     for (unsigned num_workers = 2; num_workers <= 4; num_workers++)
-        CHECK_INT(run_movable(num_workers, move_often, NULL), COHORT_OK);
+        CHECK_OK(run_movable(num_workers, move_often, NULL));
 }
 
 /* A task runs another one in its place, on its stack. The stack moves only if both may move: where
@@ -130,10 +130,10 @@ static cohort_status wait_inside(void *arg)
     bool is_in_place = cohort__worker_self->fiber == mover->stack; /* else it was stolen */
     mover->worker = cohort_worker_index();
     cohort_future *busy = cohort_async(keep_busy_for_a_while, pair);
-    CHECK_INT(cohort_await(mover->future), COHORT_OK);
+    CHECK_OK(cohort_await(mover->future));
     atomic_store(&mover->is_on, true);
     mover->has_moved = is_in_place && cohort_worker_index() != mover->worker;
-    CHECK_INT(cohort_await(busy), COHORT_OK);
+    CHECK_OK(cohort_await(busy));
     return COHORT_OK;
 }
 
@@ -153,12 +153,12 @@ static cohort_status wait_in_pairs(void *arg)
      * this one busy is tried again. */
     for (int i = 0; i < 100 || (may_move(kind) && num_moved == 0); i++) {
         struct pair pair = *kind;
-        CHECK_INT(cohort_promise_create(&pair.mover.promise, &pair.mover.future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&pair.mover.promise, &pair.mover.future));
         cohort_future *outer =
             cohort_async_with(wait_outside, &pair, &(cohort_task_options){.mobility = kind->outer});
         while (!cohort_future_ready(outer))
             cohort_yield();
-        CHECK_INT(cohort_await(outer), COHORT_OK);
+        CHECK_OK(cohort_await(outer));
         num_moved += pair.mover.has_moved;
     }
     CHECK_INT(num_moved > 0, may_move(kind));
@@ -171,7 +171,7 @@ TEST(pairs)
         for (int inner = COHORT_TASK_PINNED; inner <= COHORT_TASK_MOVABLE; inner++) {
             struct pair pair = {.outer = (enum cohort_task_mobility)outer,
                                 .inner = (enum cohort_task_mobility)inner};
-            CHECK_INT(run_tasks(2, wait_in_pairs, &pair), COHORT_OK);
+            CHECK_OK(run_tasks(2, wait_in_pairs, &pair));
         }
 }
 
@@ -206,7 +206,7 @@ static cohort_status go_round(void *arg)
     for (int round = 0; round < NUM_ROUNDS; round++) {
         void *value = NULL;
         write_errno(round);
-        CHECK_INT(cohort_await_value(ring->futures[place->number][round], &value), COHORT_OK);
+        CHECK_OK(cohort_await_value(ring->futures[place->number][round], &value));
         CHECK(value == ring);
         CHECK_INT(read_errno(), round);
         atomic_fetch_add(&ring->sum, 1);
@@ -224,14 +224,13 @@ static cohort_status go_round_all(void *arg)
     atomic_store(&ring.sum, 0);
     for (int i = 0; i < NUM_IN_RING; i++)
         for (int round = 0; round < NUM_ROUNDS; round++)
-            CHECK_INT(cohort_promise_create(&ring.promises[i][round], &ring.futures[i][round]),
-                      COHORT_OK);
+            CHECK_OK(cohort_promise_create(&ring.promises[i][round], &ring.futures[i][round]));
     for (int i = 0; i < NUM_IN_RING; i++) {
         places[i] = (struct place){&ring, i};
         ended[i] = cohort_async(go_round, &places[i]);
     }
     cohort_promise_fulfil(ring.promises[0][0], &ring);
-    CHECK_INT(cohort_await(cohort_when_all(ended, NUM_IN_RING)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(ended, NUM_IN_RING)));
     CHECK_INT(atomic_load(&ring.sum), NUM_IN_RING * NUM_ROUNDS);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -239,5 +238,5 @@ static cohort_status go_round_all(void *arg)
 TEST(ring)
 {
     for (unsigned num_workers = 1; num_workers <= 8; num_workers *= 2)
-        CHECK_INT(run_movable(num_workers, go_round_all, NULL), COHORT_OK);
+        CHECK_OK(run_movable(num_workers, go_round_all, NULL));
 }

@@ -59,7 +59,7 @@ TEST(one_worker_is_one_thread)
 {
     int before = num_threads();
     int during = 0;
-    CHECK_INT(run_tasks(1, count_threads, &during), COHORT_OK);
+    CHECK_OK(run_tasks(1, count_threads, &during));
     CHECK_INT(during, before);
 }
 
@@ -69,9 +69,9 @@ TEST(stop_before_run)
     cohort__scheduler_options_init(&options);
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         options.num_workers = num_workers;
-        CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+        CHECK_OK(cohort__scheduler_start(&options, NULL));
         cohort__scheduler_stop();
-        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+        CHECK_OK(cohort__scheduler_run());
     }
 }
 
@@ -98,7 +98,7 @@ static cohort_status await_alone(void *arg)
     for (int round = 0; round < 300; round++) {
         for (int i = 0; i < round % 5; i++, num++)
             cohort_future_unref(cohort_async(yield_a_while, arg));
-        CHECK_INT(cohort_await(cohort__scheduler_when_alone()), COHORT_OK);
+        CHECK_OK(cohort_await(cohort__scheduler_when_alone()));
         CHECK_INT(atomic_load(num_done), num);
         CHECK_INT((long long)cohort__scheduler_live_tasks(), 1);
     }
@@ -109,7 +109,7 @@ TEST(alone)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         atomic_int num_done = 0;
-        CHECK_INT(run_tasks(num_workers, await_alone, &num_done), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, await_alone, &num_done));
     }
 }
 
@@ -117,7 +117,7 @@ TEST(stop_waits_for_the_tasks)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         atomic_int num_done = 0;
-        CHECK_INT(run_tasks(num_workers, leave_tasks_behind, &num_done), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, leave_tasks_behind, &num_done));
         CHECK_INT(atomic_load(&num_done), 50);
     }
 }
@@ -148,12 +148,12 @@ TEST(works_run_and_may_be_posted_again)
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         atomic_int num_left = 100;
         options.num_workers = num_workers;
-        CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+        CHECK_OK(cohort__scheduler_start(&options, NULL));
         for (int i = 0; i < 100; i++) {
             works[i] = (struct work){{.run = run_work}, &num_left, 100};
             cohort__work_post(&works[i].work);
         }
-        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+        CHECK_OK(cohort__scheduler_run());
         CHECK_INT(atomic_load(&num_left), 0);
     }
 }
@@ -219,12 +219,12 @@ static cohort_status busy_then_idle(void *arg)
         cohort_yield();
     /* Idle: there is only a timer, until a worker has parked. On a busy machine the workers may not
      * get so far each time. */
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     do
         CHECK_INT(await_within(future, 20000000), COHORT_ERR_TIMEOUT);
     while (atomic_load(&spy->num_parks) == 0);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     cohort__scheduler_stop();
     return COHORT_OK;
 }
@@ -243,10 +243,10 @@ TEST(hooks_have_one_caller_outside_of_tasks)
         struct cohort__scheduler_options options;
         cohort__scheduler_options_init(&options);
         options.num_workers = num_workers;
-        CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+        CHECK_OK(cohort__scheduler_start(&options, &hooks));
         cohort_future *done = cohort_async(busy_then_idle, &spy);
-        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-        CHECK_INT(cohort_await(done), COHORT_OK);
+        CHECK_OK(cohort__scheduler_run());
+        CHECK_OK(cohort_await(done));
         CHECK_INT(atomic_load(&spy.num_in_task), 0);
         cohort__plain_loop_fini();
     }
@@ -296,13 +296,13 @@ TEST(quiet_parks_are_repeated_at_once)
     struct cohort__scheduler_hooks hooks = {
         .context = &quiet, .poll = quiet_poll, .park = quiet_park, .wake = quiet_wake};
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&quiet.promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&quiet.promise, &future));
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     cohort_future *done = cohort_async(await_and_stop, future);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
+    CHECK_OK(cohort_await(done));
     CHECK_INT(quiet.num_parks, 5);
 }
 
@@ -325,14 +325,14 @@ static void everyday(void)
     for (int i = 0; i < 50; i++)
         futures[i] = cohort_async(nothing, NULL);
     for (int i = 0; i < 50; i++)
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i]));
     for (int i = 0; i < 50; i++)
         futures[i] = cohort_async(nothing, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(futures, 50)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, 50)));
     cohort_promise *promise;
-    CHECK_INT(cohort_promise_create(&promise, &futures[0]), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &futures[0]));
     cohort_future_unref(cohort_async(fulfil, promise));
-    CHECK_INT(cohort_await(futures[0]), COHORT_OK);
+    CHECK_OK(cohort_await(futures[0]));
 }
 
 static cohort_status steady(void *arg)
@@ -356,7 +356,7 @@ static cohort_status steady(void *arg)
 
 TEST(steady_state_maps_nothing)
 {
-    CHECK_INT(run_tasks(1, steady, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, steady, NULL));
 }
 
 /* --- stealing --- */
@@ -378,14 +378,14 @@ static cohort_status meeting(void *arg)
         atomic_store(&met, 0);
         for (int i = 0; i < 3; i++)
             futures[i] = cohort_async(meet, arg);
-        CHECK_INT(cohort_await(cohort_when_all(futures, 3)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(futures, 3)));
     }
     return COHORT_OK;
 }
 
 TEST(tasks_are_stolen)
 {
-    CHECK_INT(run_tasks(3, meeting, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(3, meeting, NULL));
     /* Workers that go to sleep at the same time: each worker that is woken has to wake the next
      * one. */
     struct cohort__scheduler_options options;
@@ -393,7 +393,7 @@ TEST(tasks_are_stolen)
     options.num_workers = 3;
     options.spin_ns = 0;
     options.yield_polls = 0;
-    CHECK_INT(run_tasks_with(&options, meeting, NULL), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, meeting, NULL));
 }
 
 TEST(pinned_workers)
@@ -404,7 +404,7 @@ TEST(pinned_workers)
     options.pin = true;
     cpu_set_t before;
     CHECK_INT(sched_getaffinity(0, sizeof(before), &before), 0);
-    CHECK_INT(run_tasks_with(&options, meeting, NULL), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, meeting, NULL));
     CHECK_INT(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
@@ -437,8 +437,8 @@ static cohort_status crowd_and_wait(void *arg)
     cohort_future *future;
     cohort_future **tasks = calloc(NUM, sizeof(*tasks));
     CHECK(tasks);
-    CHECK_INT(cohort_promise_create(&promise, &crowd.gate), COHORT_OK);
-    CHECK_INT(cohort_promise_create(&never, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &crowd.gate));
+    CHECK_OK(cohort_promise_create(&never, &future));
     long before = resident_pages();
     for (int i = 0; i < NUM; i++)
         tasks[i] = cohort_async(join_crowd, &crowd);
@@ -446,7 +446,7 @@ static cohort_status crowd_and_wait(void *arg)
         cohort_yield();
     long peak = resident_pages() - before;
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(tasks, NUM)));
     for (int i = 0; i < LONGEST && resident_pages() - before > peak / 4; i++)
         CHECK_INT(await_within(cohort_future_ref(future), 20000000), COHORT_ERR_TIMEOUT);
     CHECK(resident_pages() - before <= peak / 4);
@@ -461,7 +461,7 @@ static cohort_status crowd_and_wait(void *arg)
 TEST(unused_stacks_go_back)
 {
     if (!COHORT__ASAN && !COHORT__TSAN) /* they keep memory of their own for each stack */
-        CHECK_INT(run_tasks(1, crowd_and_wait, NULL), COHORT_OK);
+        CHECK_OK(run_tasks(1, crowd_and_wait, NULL));
 }
 
 static bool deep_poll(void *context)
@@ -484,7 +484,7 @@ static cohort_status crowd_beside_polls(void *arg)
     struct crowd crowd = {0};
     cohort_promise *promise;
     cohort_future *tasks[NUM];
-    CHECK_INT(cohort_promise_create(&promise, &crowd.gate), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &crowd.gate));
     long before = resident_pages();
     for (int i = 0; i < NUM; i++)
         tasks[i] = cohort_async(join_crowd_before_a_poll, &crowd);
@@ -492,7 +492,7 @@ static cohort_status crowd_beside_polls(void *arg)
         cohort_yield();
     CHECK(resident_pages() - before <= NUM * MOST_PAGES);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(tasks, NUM)));
     cohort_future_unref(crowd.gate);
     cohort__scheduler_stop();
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
@@ -507,10 +507,10 @@ TEST(polls_leave_stacks_alone)
         return;
     hooks.poll = deep_poll;
     cohort__scheduler_options_init(&options);
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    CHECK_OK(cohort__scheduler_start(&options, &hooks));
     cohort_future *done = cohort_async(crowd_beside_polls, NULL);
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
+    CHECK_OK(cohort_await(done));
     cohort__plain_loop_fini();
 }
 
@@ -536,7 +536,7 @@ TEST_TASK(old_tasks_are_run, run_on(1, 1, task, NULL))
         num_left++;
         cohort_future_unref(cohort_async(count_run, &num_run));
         cohort_future *newer = cohort_async(do_nothing, NULL);
-        CHECK_INT(cohort_await(cohort_when_all(&newer, 1)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(&newer, 1)));
     }
     CHECK(num_run > num_left / 2);
     while (num_run < num_left)
@@ -586,7 +586,7 @@ static cohort_status grow_trees(void *arg)
 TEST(trees_end_before_others_begin)
 {
     struct grove grove = {0};
-    CHECK_INT(run_tasks(1, grow_trees, &grove), COHORT_OK);
+    CHECK_OK(run_tasks(1, grow_trees, &grove));
     CHECK_INT(grove.num_ended, grove.num_begun);
     CHECK(grove.most < grove.num_begun / 2);
 }
@@ -606,7 +606,7 @@ static void start_many(bool fewer_will_do)
         return;
     CHECK(cohort__scheduler_num_workers() > 1 && cohort__scheduler_num_workers() < MANY);
     cohort__scheduler_stop();
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_OK(cohort__scheduler_run());
 }
 
 TEST(too_few_threads)

@@ -21,21 +21,20 @@ static _Atomic int num_run, num_cancelled;
 static cohort_scope *create(uint64_t limit)
 {
     cohort_scope *scope = NULL;
-    CHECK_INT(cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &scope),
-              COHORT_OK);
+    CHECK_OK(cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &scope));
     return scope;
 }
 
 static void start(cohort_scope *scope, cohort_task_function *function, void *arg)
 {
-    CHECK_INT(cohort_scope_async(scope, function, arg), COHORT_OK);
+    CHECK_OK(cohort_scope_async(scope, function, arg));
 }
 
 static void run(cohort_task_function *function, void *arg)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         num_run = num_cancelled = 0;
-        CHECK_INT(run_tasks(num_workers, function, arg), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, function, arg));
     }
 }
 
@@ -78,10 +77,10 @@ TEST_TASK(all_are_awaited, run(task, NULL))
         cohort_scope *scope = create(0);
         for (int j = 0; j < MANY; j++)
             start(scope, spawner, scope);
-        CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+        CHECK_OK(cohort_scope_await(scope));
         CHECK_INT(num_run, MANY * 15);
     }
-    CHECK_INT(cohort_scope_await(create(0)), COHORT_OK);
+    CHECK_OK(cohort_scope_await(create(0)));
 }
 
 /* --- the first error --- */
@@ -89,13 +88,13 @@ TEST_TASK(all_are_awaited, run(task, NULL))
 static cohort_status wait_for_ever(void *never)
 {
     enum cohort_wait_end end;
-    CHECK_INT(cohort_wait(never, COHORT_NO_LIMIT, &end), COHORT_OK);
+    CHECK_OK(cohort_wait(never, COHORT_NO_LIMIT, &end));
     CHECK_INT(end, COHORT_WAIT_CANCELLED);
     CHECK(cohort_cancelled());
     /* And so does each later one. */
-    CHECK_INT(cohort_wait(never, 3600 * (uint64_t)1000 * MILLISECOND, &end), COHORT_OK);
+    CHECK_OK(cohort_wait(never, 3600 * (uint64_t)1000 * MILLISECOND, &end));
     CHECK_INT(end, COHORT_WAIT_CANCELLED);
-    CHECK_INT(cohort_wait(never, 0, &end), COHORT_OK);
+    CHECK_OK(cohort_wait(never, 0, &end));
     CHECK_INT(end, COHORT_WAIT_CANCELLED);
     num_cancelled++;
     return cohort_fail(COHORT_ERR_GONE, "a later error");
@@ -119,7 +118,7 @@ TEST_TASK(first_error, run(task, NULL))
     cohort_promise *promise;
     cohort_future *never;
     num_run = num_cancelled = 0;
-    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &never));
     cohort_scope *scope = create(0);
     for (int i = 0; i < MANY; i++)
         start(scope, count_and_wait, never);
@@ -129,7 +128,7 @@ TEST_TASK(first_error, run(task, NULL))
     CHECK_INT(num_cancelled, MANY);
     CHECK(!cohort_cancelled());
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(never), COHORT_OK);
+    CHECK_OK(cohort_await(never));
 }
 
 /* --- what has not started never runs --- */
@@ -163,7 +162,7 @@ static cohort_status cancel_then_start(void *arg)
     cohort_scope *scope = arg;
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     start(scope, must_not_run, NULL);
     cohort_future *task = cohort_async(must_not_run, NULL);
     cohort_future *then = cohort_then(cohort_future_ref(future), must_not_follow, NULL);
@@ -171,7 +170,7 @@ static cohort_status cancel_then_start(void *arg)
     cohort_scope_cancel(scope);
     CHECK(cohort_cancelled());
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     CHECK_FAILS(cohort_scope_async(scope, must_not_run, NULL), COHORT_ERR_CANCELLED,
                 "cohort_scope_cancel was called");
     one_status(task, COHORT_ERR_CANCELLED, "its scope was cancelled: cohort_scope_cancel");
@@ -218,14 +217,14 @@ static cohort_status limit(void *arg)
 {
     cohort_promise *promise;
     cohort_future *never;
-    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &never));
     cohort_scope *scope = create(2 * MILLISECOND);
     cohort_status status = cohort_scope_async(scope, wait_for_ever, never);
     CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED); /* the limit has come already */
     CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_TIMEOUT, "limit of 2.000 milliseconds");
     scope = create(3600 * (uint64_t)1000 * MILLISECOND);
     start(scope, count, NULL);
-    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    CHECK_OK(cohort_scope_await(scope));
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(never);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
@@ -262,7 +261,7 @@ static cohort_status nesting(void *arg)
 {
     cohort_promise *promise;
     struct nested nested = {.depth = 50};
-    CHECK_INT(cohort_promise_create(&promise, &nested.never), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &nested.never));
     num_run = 0;
     cohort_scope *scope = create(0);
     start(scope, nest, &nested);
@@ -327,7 +326,7 @@ TEST_TASK(left, run(task, NULL))
     start(scope, create_late, scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
 
-    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &never));
     scope = create(0);
     start(scope, leave_scopes, never);
     CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_STATE,
@@ -350,7 +349,7 @@ static cohort_status go_deeper(void *arg)
     struct deep *deep = arg;
     cohort_future *done = NULL;
     if (deep->num_created == 0)
-        CHECK_INT(cohort_promise_create(&deep->promise, &done), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&deep->promise, &done));
     if (deep->num_created++ < deep->depth)
         start(create(0), go_deeper, deep);
     else
@@ -389,14 +388,14 @@ static cohort_status know_around(void *arg)
     if (depth + 1 < NUM_AROUND) {
         inside = create(0);
         start(inside, know_around, (void *)(uintptr_t)(depth + 1));
-        CHECK_INT(cohort_scope_await(inside), COHORT_OK);
+        CHECK_OK(cohort_scope_await(inside));
     } else {
         for (size_t i = 0; i < NUM_AROUND; i++) {
             status = cohort_scope_await(around[i]);
             CHECK_FAILS(status, COHORT_ERR_STATE, "called by a task in the scope");
         }
     }
-    CHECK_INT(cohort_scope_await(beside), COHORT_OK);
+    CHECK_OK(cohort_scope_await(beside));
     return COHORT_OK;
 }
 
@@ -404,7 +403,7 @@ static cohort_status around_are_known(void *arg)
 {
     cohort_scope *scope = create(0);
     start(scope, know_around, arg);
-    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    CHECK_OK(cohort_scope_await(scope));
     return COHORT_OK;
 }
 
@@ -470,7 +469,7 @@ static void run_telling(cohort_task_function *function, void *arg, char *text, s
     close(ends[0]);
     CHECK(bytes >= 0);
     text[bytes] = 0;
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
 }
 
 TEST(lost)
@@ -489,7 +488,7 @@ TEST(lost)
     CHECK_TEXT(text, "");
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_FAILED);
     CHECK_TEXT(cohort_error_message(), "disk is full");
-    CHECK_INT(cohort_scope_await(lost_scope), COHORT_OK);
+    CHECK_OK(cohort_scope_await(lost_scope));
 
     run_telling(lose_in_scope, NULL, text, sizeof(text));
     CHECK_TEXT(text, "");
@@ -536,7 +535,7 @@ TEST_TASK(threads_outside, run_on(2, 2, task, NULL))
     pthread_t threads[2];
     cohort_promise *promise;
     cohort_future *never;
-    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &never));
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, use_scopes, never), 0);
     for (int i = 0; i < 2; i++)
@@ -552,7 +551,7 @@ static cohort_status await_own(void *scope)
     CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_STATE,
                 "cohort_scope_await: called by a task in the scope");
     cohort_scope *inner = create(0);
-    CHECK_INT(cohort_scope_await(inner), COHORT_OK);
+    CHECK_OK(cohort_scope_await(inner));
     return COHORT_OK;
 }
 
@@ -583,17 +582,17 @@ static cohort_status mistakes(void *arg)
     cohort_future *future;
     cohort_scope *scope = create(0);
     start(scope, await_own, scope);
-    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
-    CHECK_INT(cohort_promise_create(&outsider.promise, &future), COHORT_OK);
+    CHECK_OK(cohort_scope_await(scope));
+    CHECK_OK(cohort_promise_create(&outsider.promise, &future));
     outsider.scope = create(0);
     start(outsider.scope, await_plainly, future);
     cohort_future *other = cohort_async(from_outside, &outsider);
-    CHECK_INT(cohort_scope_await(outsider.scope), COHORT_OK);
-    CHECK_INT(cohort_await(other), COHORT_OK);
+    CHECK_OK(cohort_scope_await(outsider.scope));
+    CHECK_OK(cohort_await(other));
     CHECK_INT(cohort_scope_async(NULL, count, NULL), COHORT_ERR_BAD_PARAMETER);
     scope = create(0);
     CHECK_INT(cohort_scope_async(scope, NULL, NULL), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    CHECK_OK(cohort_scope_await(scope));
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -607,5 +606,5 @@ TEST(mistakes)
     CHECK_INT(cohort_scope_async(NULL, count, NULL), COHORT_ERR_BAD_PARAMETER);
     cohort_scope_cancel(NULL);
     CHECK(!cohort_cancelled());
-    CHECK_INT(run_tasks(1, mistakes, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, mistakes, NULL));
 }

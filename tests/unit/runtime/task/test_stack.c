@@ -51,7 +51,7 @@ static char *top_of(const struct cohort__stack *stack)
 static void take(struct cohort__stack *stacks, size_t num)
 {
     for (size_t i = 0; i < num; i++) {
-        CHECK_INT(cohort__stack_take(&stacks[i], stack_bytes), COHORT_OK);
+        CHECK_OK(cohort__stack_take(&stacks[i], stack_bytes));
         CHECK(stacks[i].bytes >= stack_bytes && (uintptr_t)stacks[i].low % PAGE == 0);
         memset(top_of(&stacks[i]), 1, 1);
     }

@@ -18,11 +18,10 @@ struct rounds {
 static cohort_status see_rounds(void *arg)
 {
     struct rounds *rounds = arg;
-    CHECK_INT(cohort_mutex_lock(rounds->mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(rounds->mutex, COHORT_NO_LIMIT));
     for (int round = 0; round < NUM_ROUNDS; round++) {
         while (rounds->round < round)
-            CHECK_INT(cohort_condition_wait(rounds->changed, rounds->mutex, COHORT_NO_LIMIT),
-                      COHORT_OK);
+            CHECK_OK(cohort_condition_wait(rounds->changed, rounds->mutex, COHORT_NO_LIMIT));
         CHECK_INT(rounds->round, round);
         if (--rounds->num_left == 0) {
             rounds->num_left = rounds->num_waiters;
@@ -35,7 +34,7 @@ static cohort_status see_rounds(void *arg)
 
 static void *see_in_thread(void *arg)
 {
-    CHECK_INT(see_rounds(arg), COHORT_OK);
+    CHECK_OK(see_rounds(arg));
     return NULL;
 }
 
@@ -45,13 +44,13 @@ TEST_TASK(no_round_is_missed, run_on(1, 3, task, NULL))
                             .num_waiters = NUM_WAITERS + NUM_THREADS};
     cohort_future *futures[NUM_WAITERS];
     pthread_t threads[NUM_THREADS];
-    CHECK_INT(cohort_mutex_create(&rounds.mutex), COHORT_OK);
-    CHECK_INT(cohort_condition_create(&rounds.changed), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&rounds.mutex));
+    CHECK_OK(cohort_condition_create(&rounds.changed));
     for (int i = 0; i < NUM_THREADS; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, see_in_thread, &rounds), 0);
     for (int i = 0; i < NUM_WAITERS; i++)
         futures[i] = cohort_async(see_rounds, &rounds);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_WAITERS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_WAITERS)));
     for (int i = 0; i < NUM_THREADS; i++)
         pthread_join(threads[i], NULL);
     cohort_condition_unref(rounds.changed);
@@ -69,8 +68,8 @@ static cohort_status wait_once(void *arg)
 {
     struct waiter *waiter = arg;
     struct rounds *rounds = waiter->rounds;
-    CHECK_INT(cohort_mutex_lock(rounds->mutex, COHORT_NO_LIMIT), COHORT_OK);
-    CHECK_INT(cohort_condition_wait(rounds->changed, rounds->mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(rounds->mutex, COHORT_NO_LIMIT));
+    CHECK_OK(cohort_condition_wait(rounds->changed, rounds->mutex, COHORT_NO_LIMIT));
     CHECK_INT(rounds->round, waiter->number);
     rounds->round++;
     return cohort_mutex_unlock(rounds->mutex);
@@ -81,8 +80,8 @@ TEST_TASK(signals, run_on(1, 1, task, NULL))
     struct rounds rounds = {0};
     struct waiter waiters[NUM_WAITERS];
     cohort_future *futures[NUM_WAITERS];
-    CHECK_INT(cohort_mutex_create(&rounds.mutex), COHORT_OK);
-    CHECK_INT(cohort_condition_create(&rounds.changed), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&rounds.mutex));
+    CHECK_OK(cohort_condition_create(&rounds.changed));
     for (int i = 0; i < NUM_WAITERS; i++) {
         waiters[i] = (struct waiter){&rounds, i};
         futures[i] = cohort_async(wait_once, &waiters[i]);
@@ -91,7 +90,7 @@ TEST_TASK(signals, run_on(1, 1, task, NULL))
     for (int i = 0; i < NUM_WAITERS; i++) {
         CHECK_INT(rounds.round, i);
         cohort_condition_signal(rounds.changed);
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i]));
     }
     CHECK_FAILS(cohort_condition_wait(rounds.changed, rounds.mutex, 0), COHORT_ERR_STATE,
                 "cohort_condition_wait: the caller does not hold");

@@ -11,14 +11,14 @@ static _Atomic int num_open;
 
 static cohort_status pass(void *latch)
 {
-    CHECK_INT(cohort_latch_wait(latch, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_latch_wait(latch, COHORT_NO_LIMIT));
     num_open++;
     return COHORT_OK;
 }
 
 static void *pass_in_thread(void *latch)
 {
-    CHECK_INT(pass(latch), COHORT_OK);
+    CHECK_OK(pass(latch));
     return NULL;
 }
 
@@ -28,21 +28,21 @@ TEST_TASK(opens, run_on(1, 3, task, NULL))
     cohort_future *futures[NUM_WAITERS];
     pthread_t thread;
     num_open = 0;
-    CHECK_INT(cohort_latch_create(3, &latch), COHORT_OK);
+    CHECK_OK(cohort_latch_create(3, &latch));
     for (int i = 0; i < NUM_WAITERS; i++)
         futures[i] = cohort_async(pass, latch);
     CHECK_INT(pthread_create(&thread, NULL, pass_in_thread, latch), 0);
     cohort_yield();
-    CHECK_INT(cohort_latch_count_down(latch, 2), COHORT_OK);
+    CHECK_OK(cohort_latch_count_down(latch, 2));
     CHECK_FAILS(cohort_latch_count_down(latch, 2), COHORT_ERR_STATE,
                 "cohort_latch_count_down: by 2, but only 1 are left");
     cohort_yield();
     CHECK_INT(num_open, 0);
-    CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_WAITERS)), COHORT_OK);
+    CHECK_OK(cohort_latch_count_down(latch, 1));
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_WAITERS)));
     pthread_join(thread, NULL);
-    CHECK_INT(cohort_latch_wait(latch, 0), COHORT_OK);
-    CHECK_INT(cohort_latch_count_down(latch, 0), COHORT_OK);
+    CHECK_OK(cohort_latch_wait(latch, 0));
+    CHECK_OK(cohort_latch_count_down(latch, 0));
     CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_ERR_STATE);
     cohort_latch_unref(latch);
 }

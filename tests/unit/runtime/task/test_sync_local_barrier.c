@@ -27,7 +27,7 @@ static void come(struct rounds *rounds, struct cohort__random *random)
         CHECK_INT(status, COHORT_ERR_TIMEOUT);
         rounds->num_expired++;
     }
-    CHECK_INT(cohort_local_barrier_wait(rounds->barrier, COHORT_NO_LIMIT, &is_last), COHORT_OK);
+    CHECK_OK(cohort_local_barrier_wait(rounds->barrier, COHORT_NO_LIMIT, &is_last));
     rounds->num_last += is_last;
 }
 
@@ -56,12 +56,12 @@ TEST_TASK(meet, run_on(1, 3, task, NULL))
     struct rounds rounds = {0};
     cohort_future *futures[NUM_TASKS];
     pthread_t threads[NUM_THREADS];
-    CHECK_INT(cohort_local_barrier_create(NUM_TASKS + NUM_THREADS, &rounds.barrier), COHORT_OK);
+    CHECK_OK(cohort_local_barrier_create(NUM_TASKS + NUM_THREADS, &rounds.barrier));
     for (int i = 0; i < NUM_THREADS; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, meet_in_thread, &rounds), 0);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(meet_often, &rounds);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     for (int i = 0; i < NUM_THREADS; i++)
         pthread_join(threads[i], NULL);
     CHECK_INT(rounds.num_last, NUM_ROUNDS);
@@ -73,9 +73,9 @@ TEST(alone)
     bool is_last = false;
     cohort_local_barrier *barrier;
     CHECK_INT(cohort_local_barrier_create(0, &barrier), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_local_barrier_create(1, &barrier), COHORT_OK);
-    CHECK_INT(cohort_local_barrier_wait(barrier, 0, &is_last), COHORT_OK);
+    CHECK_OK(cohort_local_barrier_create(1, &barrier));
+    CHECK_OK(cohort_local_barrier_wait(barrier, 0, &is_last));
     CHECK(is_last);
-    CHECK_INT(cohort_local_barrier_wait(barrier, 0, NULL), COHORT_OK);
+    CHECK_OK(cohort_local_barrier_wait(barrier, 0, NULL));
     cohort_local_barrier_unref(barrier);
 }

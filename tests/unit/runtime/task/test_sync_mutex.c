@@ -11,7 +11,7 @@ enum { NUM_TASKS = 20, NUM_ROUNDS = 500, NUM_THREADS = 2, MICROSECOND = 1000 };
 static cohort_mutex *create(void)
 {
     cohort_mutex *mutex = NULL;
-    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&mutex));
     return mutex;
 }
 
@@ -35,14 +35,14 @@ static void use(struct guarded *guarded, struct cohort__random *random)
         guarded->num_expired++;
         return;
     }
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     CHECK(!guarded->is_in);
     guarded->is_in = true;
     guarded->num++;
     if (cohort__random_below(random, 3) == 0)
         cohort_yield();
     guarded->is_in = false;
-    CHECK_INT(cohort_mutex_unlock(guarded->mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(guarded->mutex));
 }
 
 static cohort_status use_often(void *arg)
@@ -69,12 +69,12 @@ TEST_TASK(one_at_a_time, run_on(1, 3, task, NULL))
         CHECK_INT(pthread_create(&threads[i], NULL, use_in_thread, &guarded), 0);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(use_often, &guarded);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     for (int i = 0; i < NUM_THREADS; i++)
         pthread_join(threads[i], NULL);
     CHECK_INT(guarded.num + guarded.num_expired, (NUM_TASKS + NUM_THREADS) * NUM_ROUNDS);
-    CHECK_INT(cohort_mutex_lock(guarded.mutex, 0), COHORT_OK);
-    CHECK_INT(cohort_mutex_unlock(guarded.mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(guarded.mutex, 0));
+    CHECK_OK(cohort_mutex_unlock(guarded.mutex));
     cohort_mutex_unref(guarded.mutex);
 }
 
@@ -89,15 +89,15 @@ struct turn {
 static cohort_status take_turn(void *arg)
 {
     struct turn *turn = arg;
-    CHECK_INT(cohort_mutex_lock(turn->mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(turn->mutex, COHORT_NO_LIMIT));
     CHECK_INT(*turn->next, turn->number);
     ++*turn->next;
-    CHECK_INT(cohort_mutex_unlock(turn->mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(turn->mutex));
     /* Who has just had it comes after all who wait. */
-    CHECK_INT(cohort_mutex_lock(turn->mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(turn->mutex, COHORT_NO_LIMIT));
     CHECK_INT(*turn->next, NUM_TASKS + turn->number);
     ++*turn->next;
-    CHECK_INT(cohort_mutex_unlock(turn->mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(turn->mutex));
     return COHORT_OK;
 }
 
@@ -108,15 +108,15 @@ TEST_TASK(in_order, run_on(1, 1, task, NULL))
     cohort_mutex *mutex = create();
     cohort_future *futures[NUM_TASKS];
     struct turn turns[NUM_TASKS];
-    CHECK_INT(cohort_mutex_lock(mutex, 0), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(mutex, 0));
     for (int i = 0; i < NUM_TASKS; i++) {
         turns[i] = (struct turn){mutex, i, &next};
         futures[i] = cohort_async(take_turn, &turns[i]);
         cohort_yield();
         CHECK_INT(next, 0);
     }
-    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(mutex));
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     CHECK_INT(next, 2 * NUM_TASKS);
     cohort_mutex_unref(mutex);
 }
@@ -138,11 +138,11 @@ static cohort_status mistakes(void *arg)
     cohort_mutex *mutex = create();
     CHECK_FAILS(cohort_mutex_unlock(mutex), COHORT_ERR_STATE,
                 "does not hold the mutex, nobody does");
-    CHECK_INT(cohort_mutex_lock(mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(mutex, COHORT_NO_LIMIT));
     CHECK_FAILS(cohort_mutex_lock(mutex, COHORT_NO_LIMIT), COHORT_ERR_STATE,
                 "cohort_mutex_lock: the caller holds the mutex already");
-    CHECK_INT(cohort_await(cohort_async(not_mine, mutex)), COHORT_OK);
-    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(not_mine, mutex)));
+    CHECK_OK(cohort_mutex_unlock(mutex));
     CHECK(cohort_mutex_ref(mutex) == mutex);
     cohort_mutex_unref(mutex);
     cohort_mutex_unref(mutex);
@@ -151,5 +151,5 @@ static cohort_status mistakes(void *arg)
 
 TEST(mistakes)
 {
-    CHECK_INT(run_tasks(1, mistakes, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, mistakes, NULL));
 }

@@ -23,20 +23,20 @@ struct object {
 /* In a task that holds the mutex until close. */
 static void open_all(struct object *all)
 {
-    CHECK_INT(cohort_mutex_create(&all->mutex), COHORT_OK);
-    CHECK_INT(cohort_condition_create(&all->condition), COHORT_OK);
-    CHECK_INT(cohort_semaphore_create(0, &all->semaphore), COHORT_OK);
-    CHECK_INT(cohort_latch_create(1, &all->latch), COHORT_OK);
-    CHECK_INT(cohort_local_barrier_create(2, &all->barrier), COHORT_OK);
-    CHECK_INT(cohort_queue_create(1, &all->full), COHORT_OK);
-    CHECK_INT(cohort_queue_create(1, &all->empty), COHORT_OK);
-    CHECK_INT(cohort_queue_put(all->full, all, 0), COHORT_OK);
-    CHECK_INT(cohort_mutex_lock(all->mutex, 0), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&all->mutex));
+    CHECK_OK(cohort_condition_create(&all->condition));
+    CHECK_OK(cohort_semaphore_create(0, &all->semaphore));
+    CHECK_OK(cohort_latch_create(1, &all->latch));
+    CHECK_OK(cohort_local_barrier_create(2, &all->barrier));
+    CHECK_OK(cohort_queue_create(1, &all->full));
+    CHECK_OK(cohort_queue_create(1, &all->empty));
+    CHECK_OK(cohort_queue_put(all->full, all, 0));
+    CHECK_OK(cohort_mutex_lock(all->mutex, 0));
 }
 
 static void close_all(struct object *all)
 {
-    CHECK_INT(cohort_mutex_unlock(all->mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(all->mutex));
     cohort_mutex_unref(all->mutex);
     cohort_condition_unref(all->condition);
     cohort_semaphore_unref(all->semaphore);
@@ -54,10 +54,10 @@ static cohort_status lock(struct object *all, uint64_t limit)
 static cohort_status wait_for_signal(struct object *all, uint64_t limit)
 {
     cohort_mutex *mutex;
-    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
-    CHECK_INT(cohort_mutex_lock(mutex, 0), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&mutex));
+    CHECK_OK(cohort_mutex_lock(mutex, 0));
     cohort_status status = cohort_condition_wait(all->condition, mutex, limit);
-    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_OK); /* it is held however that has ended */
+    CHECK_OK(cohort_mutex_unlock(mutex)); /* it is held however that has ended */
     cohort_mutex_unref(mutex);
     return status;
 }
@@ -142,7 +142,7 @@ static cohort_status limits(void *arg)
     struct object all;
     pthread_t thread;
     open_all(&all);
-    CHECK_INT(cohort_await(cohort_async(expire_in_task, &all)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(expire_in_task, &all)));
     CHECK_INT(pthread_create(&thread, NULL, expire_in_thread, &all), 0);
     pthread_join(thread, NULL);
     close_all(&all);
@@ -183,7 +183,7 @@ static cohort_status cancelling(void *arg)
     _Atomic int num_ended = 0;
     cohort_scope *scope;
     open_all(&all);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
     for (int i = 0; i < 2 * NUM_KINDS; i++) {
         ones[i] = (struct one){.all = &all,
                                .kind = &kinds[i % NUM_KINDS],
@@ -194,7 +194,7 @@ static cohort_status cancelling(void *arg)
                                .num_ended = &num_ended};
         if (ones[i].kind->wait == come && i >= NUM_KINDS)
             ones[i].kind = &kinds[0]; /* two would go on */
-        CHECK_INT(cohort_scope_async(scope, wait_as, &ones[i]), COHORT_OK);
+        CHECK_OK(cohort_scope_async(scope, wait_as, &ones[i]));
     }
     for (int i = 0; i < 100; i++)
         cohort_yield(); /* most of them wait */
@@ -239,10 +239,10 @@ TEST_TASK(given_back, run_on(1, 1, task, NULL))
             cohort_queue_unref(all.full);
         else
             cohort_queue_unref(all.empty);
-        CHECK_INT(cohort_await(future), COHORT_OK);
+        CHECK_OK(cohort_await(future));
         CHECK_INT(num_ended, i);
     }
-    CHECK_INT(cohort_mutex_unlock(all.mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(all.mutex));
     cohort_mutex_unref(all.mutex);
 }
 

@@ -38,7 +38,7 @@ static cohort_status put_all(void *arg)
         do
             status = cohort_queue_put(putter->line->queue, item, some_limit(&random));
         while (status == COHORT_ERR_TIMEOUT);
-        CHECK_INT(status, COHORT_OK);
+        CHECK_OK(status);
     }
     return COHORT_OK;
 }
@@ -59,7 +59,7 @@ static cohort_status get_all(void *arg)
             continue;
         if (status == COHORT_ERR_GONE)
             return COHORT_OK;
-        CHECK_INT(status, COHORT_OK);
+        CHECK_OK(status);
         int putter = (int)((uintptr_t)item / NUM_ITEMS),
             number = (int)((uintptr_t)item % NUM_ITEMS);
         CHECK(number > last[putter]);
@@ -82,7 +82,7 @@ static cohort_status pass_on(size_t capacity)
     cohort_future *puts[NUM_PUTTERS], *gets[NUM_GETTERS];
     pthread_t thread;
     CHECK(line);
-    CHECK_INT(cohort_queue_create(capacity, &line->queue), COHORT_OK);
+    CHECK_OK(cohort_queue_create(capacity, &line->queue));
     CHECK_INT(pthread_create(&thread, NULL, get_in_thread, line), 0);
     for (int i = 0; i < NUM_GETTERS; i++)
         gets[i] = cohort_async(get_all, line);
@@ -90,9 +90,9 @@ static cohort_status pass_on(size_t capacity)
         putters[i] = (struct putter){line, i};
         puts[i] = cohort_async(put_all, &putters[i]);
     }
-    CHECK_INT(cohort_await(cohort_when_all(puts, NUM_PUTTERS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(puts, NUM_PUTTERS)));
     cohort_queue_close(line->queue);
-    CHECK_INT(cohort_await(cohort_when_all(gets, NUM_GETTERS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(gets, NUM_GETTERS)));
     pthread_join(thread, NULL);
     CHECK_INT(line->num_got, NUM_PUTTERS * NUM_ITEMS);
     cohort_queue_unref(line->queue);
@@ -103,7 +103,7 @@ static cohort_status pass_on(size_t capacity)
 TEST_TASK(nothing_is_lost, run_on(1, 3, task, NULL))
 {
     for (size_t capacity = 1; capacity < 200; capacity *= 7)
-        CHECK_INT(pass_on(capacity), COHORT_OK);
+        CHECK_OK(pass_on(capacity));
 }
 
 /* --- closed --- */
@@ -119,20 +119,20 @@ static cohort_status closed(void *arg)
     int items[2];
     void *item = NULL;
     cohort_queue *queue;
-    CHECK_INT(cohort_queue_create(2, &queue), COHORT_OK);
+    CHECK_OK(cohort_queue_create(2, &queue));
     for (int i = 0; i < 2; i++)
-        CHECK_INT(cohort_queue_put(queue, &items[i], 0), COHORT_OK);
+        CHECK_OK(cohort_queue_put(queue, &items[i], 0));
     CHECK_INT(cohort_queue_put(queue, NULL, 0), COHORT_ERR_TIMEOUT);
     cohort_future *late = cohort_async(put_late, queue);
     for (int i = 0; i < 10; i++)
         cohort_yield();
     cohort_queue_close(queue);
     cohort_queue_close(queue);
-    CHECK_INT(cohort_await(late), COHORT_OK);
+    CHECK_OK(cohort_await(late));
     CHECK_FAILS(cohort_queue_put(queue, NULL, 0), COHORT_ERR_GONE,
                 "cohort_queue_put: the queue is closed");
     for (int i = 0; i < 2; i++) {
-        CHECK_INT(cohort_queue_get(queue, &item, 0), COHORT_OK);
+        CHECK_OK(cohort_queue_get(queue, &item, 0));
         CHECK(item == &items[i]);
     }
     CHECK_INT(cohort_queue_get(queue, &item, COHORT_NO_LIMIT), COHORT_ERR_GONE);
@@ -143,7 +143,7 @@ static cohort_status closed(void *arg)
 
 TEST(closed)
 {
-    CHECK_INT(run_tasks(1, closed, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, closed, NULL));
 }
 
 /* --- first come, first served --- */
@@ -157,7 +157,7 @@ static struct {
 static cohort_status get_own(void *arg)
 {
     void *item, *place = (void *)++gate.num_waiting;
-    CHECK_INT(cohort_queue_get(gate.queue, &item, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_queue_get(gate.queue, &item, COHORT_NO_LIMIT));
     CHECK(item == place);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -166,7 +166,7 @@ static cohort_status get_own(void *arg)
 static cohort_status put_own(void *arg)
 {
     void *place = (void *)++gate.num_waiting;
-    CHECK_INT(cohort_queue_put(gate.queue, place, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_queue_put(gate.queue, place, COHORT_NO_LIMIT));
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -174,24 +174,24 @@ TEST_TASK(in_order, run_on(1, 1, task, NULL))
 {
     cohort_future *futures[NUM_GETTERS];
     void *item;
-    CHECK_INT(cohort_queue_create(1, &gate.queue), COHORT_OK);
+    CHECK_OK(cohort_queue_create(1, &gate.queue));
     gate.num_waiting = 0;
     for (int i = 0; i < NUM_GETTERS; i++)
         futures[i] = cohort_async(get_own, NULL);
     while (gate.num_waiting < NUM_GETTERS)
         cohort_yield();
     for (uintptr_t i = 1; i <= NUM_GETTERS; i++)
-        CHECK_INT(cohort_queue_put(gate.queue, (void *)i, COHORT_NO_LIMIT), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_GETTERS)), COHORT_OK);
+        CHECK_OK(cohort_queue_put(gate.queue, (void *)i, COHORT_NO_LIMIT));
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_GETTERS)));
     gate.num_waiting = 0;
     for (int i = 0; i < NUM_GETTERS; i++)
         futures[i] = cohort_async(put_own, NULL);
     while (gate.num_waiting < NUM_GETTERS)
         cohort_yield();
     for (uintptr_t i = 1; i <= NUM_GETTERS; i++) {
-        CHECK_INT(cohort_queue_get(gate.queue, &item, COHORT_NO_LIMIT), COHORT_OK);
+        CHECK_OK(cohort_queue_get(gate.queue, &item, COHORT_NO_LIMIT));
         CHECK(item == (void *)i);
     }
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_GETTERS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_GETTERS)));
     cohort_queue_unref(gate.queue);
 }

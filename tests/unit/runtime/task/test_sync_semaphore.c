@@ -29,7 +29,7 @@ static cohort_status use_often(void *arg)
         CHECK(atomic_fetch_add(&pool->num_inside, 1) < NUM_PERMITS);
         cohort_yield();
         atomic_fetch_sub(&pool->num_inside, 1);
-        CHECK_INT(cohort_semaphore_release(pool->semaphore, 1), COHORT_OK);
+        CHECK_OK(cohort_semaphore_release(pool->semaphore, 1));
     }
     return COHORT_OK;
 }
@@ -46,17 +46,17 @@ static cohort_status permits(void *arg)
     struct pool pool = {0};
     cohort_future *futures[NUM_TASKS];
     pthread_t threads[NUM_THREADS];
-    CHECK_INT(cohort_semaphore_create(0, &pool.semaphore), COHORT_OK);
+    CHECK_OK(cohort_semaphore_create(0, &pool.semaphore));
     for (int i = 0; i < NUM_THREADS; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, use_in_thread, &pool), 0);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(use_often, &pool);
-    CHECK_INT(cohort_semaphore_release(pool.semaphore, NUM_PERMITS), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    CHECK_OK(cohort_semaphore_release(pool.semaphore, NUM_PERMITS));
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     for (int i = 0; i < NUM_THREADS; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < NUM_PERMITS; i++)
-        CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_OK);
+        CHECK_OK(cohort_semaphore_acquire(pool.semaphore, 0));
     CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_ERR_TIMEOUT);
     cohort_semaphore_unref(pool.semaphore);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
@@ -79,7 +79,7 @@ static struct {
 static cohort_status wait_in_line(void *arg)
 {
     int place = line.num_waiting++;
-    CHECK_INT(cohort_semaphore_acquire(line.semaphore, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_semaphore_acquire(line.semaphore, COHORT_NO_LIMIT));
     CHECK_INT(line.num_served++, place);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -87,16 +87,16 @@ static cohort_status wait_in_line(void *arg)
 TEST_TASK(in_order, run_on(1, 1, task, NULL))
 {
     cohort_future *futures[NUM_WAITERS];
-    CHECK_INT(cohort_semaphore_create(0, &line.semaphore), COHORT_OK);
+    CHECK_OK(cohort_semaphore_create(0, &line.semaphore));
     line.num_waiting = line.num_served = 0;
     for (int i = 0; i < NUM_WAITERS; i++)
         futures[i] = cohort_async(wait_in_line, NULL);
     while (line.num_waiting < NUM_WAITERS)
         cohort_yield();
     for (int i = 0; i < NUM_WAITERS; i += 2)
-        CHECK_INT(cohort_semaphore_release(line.semaphore, 2), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_WAITERS)), COHORT_OK);
-    CHECK_INT(cohort_semaphore_acquire(line.semaphore, 0), COHORT_OK);
+        CHECK_OK(cohort_semaphore_release(line.semaphore, 2));
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_WAITERS)));
+    CHECK_OK(cohort_semaphore_acquire(line.semaphore, 0));
     cohort_semaphore_unref(line.semaphore);
 }
 
@@ -110,7 +110,7 @@ static cohort_status use_until_cancelled(void *arg)
         if (status)
             return status;
         cohort_yield();
-        CHECK_INT(cohort_semaphore_release(pool->semaphore, 1), COHORT_OK);
+        CHECK_OK(cohort_semaphore_release(pool->semaphore, 1));
     }
     return COHORT_OK;
 }
@@ -118,19 +118,19 @@ static cohort_status use_until_cancelled(void *arg)
 TEST_TASK(cancelled, run_on(1, 3, task, NULL))
 {
     struct pool pool = {0};
-    CHECK_INT(cohort_semaphore_create(NUM_PERMITS, &pool.semaphore), COHORT_OK);
+    CHECK_OK(cohort_semaphore_create(NUM_PERMITS, &pool.semaphore));
     for (int round = 0; round < NUM_ROUNDS; round++) {
         cohort_scope *scope;
-        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_OK(cohort_scope_create(NULL, &scope));
         for (int i = 0; i < NUM_TASKS / 2; i++)
-            CHECK_INT(cohort_scope_async(scope, use_until_cancelled, &pool), COHORT_OK);
+            CHECK_OK(cohort_scope_async(scope, use_until_cancelled, &pool));
         for (int i = 0; i < round % 40; i++)
             cohort_yield();
         cohort_scope_cancel(scope);
         CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     }
     for (int i = 0; i < NUM_PERMITS; i++)
-        CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_OK);
+        CHECK_OK(cohort_semaphore_acquire(pool.semaphore, 0));
     CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_ERR_TIMEOUT);
     cohort_semaphore_unref(pool.semaphore);
 }
@@ -138,8 +138,8 @@ TEST_TASK(cancelled, run_on(1, 3, task, NULL))
 TEST(too_many)
 {
     cohort_semaphore *semaphore;
-    CHECK_INT(cohort_semaphore_create(UINT64_MAX - 1, &semaphore), COHORT_OK);
+    CHECK_OK(cohort_semaphore_create(UINT64_MAX - 1, &semaphore));
     CHECK_INT(cohort_semaphore_release(semaphore, 2), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_semaphore_release(semaphore, 1), COHORT_OK);
+    CHECK_OK(cohort_semaphore_release(semaphore, 1));
     cohort_semaphore_unref(semaphore);
 }

@@ -16,7 +16,7 @@ static cohort_status count(void *arg)
 
 TEST_TASK(statuses_and_messages, run_on(1, 2, task, NULL))
 {
-    CHECK_INT(cohort_await(cohort_async(count, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(count, NULL)));
     CHECK_TEXT(cohort_error_message(), "");
     CHECK_INT(cohort_await(cohort_async(count, "why")), COHORT_ERR_FAILED);
     CHECK_TEXT(cohort_error_message(), "why");
@@ -38,7 +38,7 @@ static cohort_status message_of_another_status(void *arg)
 
 TEST(message_of_another_status_stays_behind)
 {
-    CHECK_INT(run_tasks(1, message_of_another_status, "x"), COHORT_OK);
+    CHECK_OK(run_tasks(1, message_of_another_status, "x"));
 }
 
 /* Awaited in every order, also with twice the first capacity of the deque. */
@@ -55,7 +55,7 @@ static cohort_status orders(void *arg)
                         : order == 1 ? NUM_TASKS - 1 - i
                         : order == 2 ? (i * 1009) % NUM_TASKS
                                      : (i % 2 ? i / 2 : NUM_TASKS - 1 - i / 2);
-            CHECK_INT(cohort_await(tasks[which]), COHORT_OK);
+            CHECK_OK(cohort_await(tasks[which]));
         }
         CHECK_INT(atomic_load(&num_runs), NUM_TASKS);
     }
@@ -74,8 +74,8 @@ static cohort_status pairs(void *arg)
     for (int i = 0; i < 100000; i++) {
         cohort_future *first = cohort_async(count, arg);
         cohort_future *second = cohort_async(count, arg);
-        CHECK_INT(cohort_await(first), COHORT_OK);
-        CHECK_INT(cohort_await(second), COHORT_OK);
+        CHECK_OK(cohort_await(first));
+        CHECK_OK(cohort_await(second));
     }
     return COHORT_OK;
 }
@@ -97,9 +97,9 @@ static cohort_status dropped(void *arg)
 TEST(dropped_tasks_still_run)
 {
     atomic_store(&num_runs, 0);
-    CHECK_INT(run_tasks(1, dropped, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, dropped, NULL));
     CHECK_INT(atomic_load(&num_runs), 1000);
-    CHECK_INT(run_tasks(2, dropped, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(2, dropped, NULL));
     CHECK_INT(atomic_load(&num_runs), 2000);
 }
 
@@ -125,7 +125,7 @@ static cohort_status yield_until_flag(void *arg)
 
 TEST(yield_lets_others_run)
 {
-    CHECK_INT(run_tasks(1, yield_until_flag, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, yield_until_flag, NULL));
     cohort_yield();
 }
 
@@ -151,7 +151,7 @@ static cohort_status fair(void *arg)
 
 TEST(fair)
 {
-    CHECK_INT(run_tasks(1, fair, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, fair, NULL));
 }
 
 static void *spawn_on_a_thread(void *arg)
@@ -168,7 +168,7 @@ static cohort_status spawn_from_threads(void *arg)
     pthread_t *threads = arg;
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     for (int i = 0; i < 3; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, spawn_on_a_thread, "from outside"), 0);
     while (atomic_load(&num_runs) < 300)
@@ -182,7 +182,7 @@ TEST(spawned_by_foreign_threads)
     pthread_t threads[3];
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
         atomic_store(&num_runs, 0);
-        CHECK_INT(run_tasks(num_workers, spawn_from_threads, threads), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, spawn_from_threads, threads));
         for (int i = 0; i < 3; i++)
             pthread_join(threads[i], NULL);
     }
@@ -221,14 +221,14 @@ TEST_TASK(known_tasks, run_on(1, 2, task, NULL))
 {
     struct known known;
     known.own = cohort_async(tell_others, &known);
-    CHECK_INT(cohort_await(known.own), COHORT_OK);
-    CHECK_INT(cohort_await(known.all), COHORT_OK);
+    CHECK_OK(cohort_await(known.own));
+    CHECK_OK(cohort_await(known.all));
     CHECK_INT(cohort_await(cohort_async(fail_alone, NULL)), COHORT_ERR_GONE);
     CHECK_TEXT(cohort_error_message(), "alone");
     /* A waiter of this one has been forgotten, and is notified nevertheless. */
     cohort_promise *promise;
     cohort_future *pair[2];
-    CHECK_INT(cohort_promise_create(&promise, &pair[0]), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &pair[0]));
     atomic_bool is_decided = false;
     cohort_future *task = cohort_async(fail_when_told, &is_decided);
     pair[1] = cohort_future_ref(task);
@@ -236,7 +236,7 @@ TEST_TASK(known_tasks, run_on(1, 2, task, NULL))
     cohort_promise_fulfil(promise, NULL);
     CHECK(cohort_future_ready(any));
     atomic_store(&is_decided, true);
-    CHECK_INT(cohort_await(any), COHORT_OK);
+    CHECK_OK(cohort_await(any));
     CHECK_INT(cohort_await(task), COHORT_ERR_GONE);
 }
 
@@ -353,7 +353,7 @@ TEST(without_memory)
 {
     for (unsigned fails = 1; fails <= 3; fails++) {
         int before = atomic_load(&memory.num_objects);
-        CHECK_INT(run_tasks(1, spawn_without_memory, &fails), COHORT_OK);
+        CHECK_OK(run_tasks(1, spawn_without_memory, &fails));
         CHECK_INT(atomic_load(&memory.num_objects), before);
     }
 }

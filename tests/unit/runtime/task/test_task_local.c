@@ -31,7 +31,7 @@ static void count(void *value)
 static cohort_task_local *create(void (*destroy)(void *value))
 {
     cohort_task_local *created;
-    CHECK_INT(cohort_task_local_create(destroy, &created), COHORT_OK);
+    CHECK_OK(cohort_task_local_create(destroy, &created));
     return created;
 }
 
@@ -54,11 +54,11 @@ static cohort_status keep_own(void *arg)
 {
     int *one = arg;
     CHECK(!cohort_task_local_get(key));
-    CHECK_INT(cohort_task_local_set(key, one), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(key, one));
     if ((one - ones) % 3 == 0)
         cohort_yield();
     else if ((one - ones) % 3 == 1)
-        CHECK_INT(cohort_await(start_two()), COHORT_OK);
+        CHECK_OK(cohort_await(start_two()));
     CHECK(cohort_task_local_get(key) == one);
     return COHORT_OK;
 }
@@ -66,12 +66,12 @@ static cohort_status keep_own(void *arg)
 static cohort_status start_many(void *arg)
 {
     cohort_future *futures[NUM_TASKS];
-    CHECK_INT(cohort_task_local_set(key, arg), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(key, arg));
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(keep_own, &ones[i]);
     for (int i = 0; i < NUM_TASKS / 2; i++)
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK); /* some in place of the await */
-    CHECK_INT(cohort_await(cohort_when_all(futures + NUM_TASKS / 2, NUM_TASKS / 2)), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i])); /* some in place of the await */
+    CHECK_OK(cohort_await(cohort_when_all(futures + NUM_TASKS / 2, NUM_TASKS / 2)));
     CHECK(cohort_task_local_get(key) == arg);
     CHECK_INT(num_destroyed, NUM_TASKS);
     return COHORT_OK;
@@ -85,7 +85,7 @@ TEST(own)
         int seven = 7;
         key = create(count);
         num_destroyed = 0;
-        CHECK_INT(run_tasks(num_workers, start_many, &seven), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, start_many, &seven));
         CHECK_INT(num_destroyed, NUM_TASKS + 7);
         CHECK(!cohort_task_local_get(key)); /* of this thread */
         cohort_task_local_unref(key);
@@ -104,7 +104,7 @@ static void destroy_second(void *value)
     CHECK_INT(cohort_task_local_set(other, value), COHORT_ERR_STATE);
     CHECK_TEXT(cohort_error_message(),
                "cohort_task_local_set: the values of the task are being destroyed");
-    CHECK_INT(cohort_task_local_set(other, NULL), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(other, NULL));
     num_destroyed++;
 }
 
@@ -121,8 +121,8 @@ static void destroy_first(void *value)
 
 static cohort_status set_both(void *arg)
 {
-    CHECK_INT(cohort_task_local_set(key, &first), COHORT_OK);
-    CHECK_INT(cohort_task_local_set(other, &second), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(key, &first));
+    CHECK_OK(cohort_task_local_set(other, &second));
     return arg ? cohort_fail(COHORT_ERR_FAILED, "%s", (const char *)arg) : COHORT_OK;
 }
 
@@ -146,8 +146,8 @@ static cohort_status destroy_in_order(void *arg)
         } else if (i == 1) { /* in place of the await */
             CHECK_INT(cohort_await(cohort_async(set_both, arg)), COHORT_ERR_FAILED);
         } else {
-            CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-            CHECK_INT(cohort_scope_async(scope, set_both, arg), COHORT_OK);
+            CHECK_OK(cohort_scope_create(NULL, &scope));
+            CHECK_OK(cohort_scope_async(scope, set_both, arg));
             CHECK_INT(cohort_scope_await(scope), COHORT_ERR_FAILED);
         }
         CHECK_INT(num_destroyed, 2);
@@ -160,7 +160,7 @@ TEST(destroy)
 {
     key = create(destroy_first);
     other = create(destroy_second);
-    CHECK_INT(run_tasks(1, destroy_in_order, "out of paper"), COHORT_OK);
+    CHECK_OK(run_tasks(1, destroy_in_order, "out of paper"));
     cohort_task_local_unref(other);
     cohort_task_local_unref(key);
 }
@@ -169,10 +169,10 @@ TEST(destroy)
 static cohort_status replace(void *arg)
 {
     int *values = arg;
-    CHECK_INT(cohort_task_local_set(key, &values[0]), COHORT_OK);
-    CHECK_INT(cohort_task_local_set(key, &values[1]), COHORT_OK);
-    CHECK_INT(cohort_task_local_set(other, &values[2]), COHORT_OK);
-    CHECK_INT(cohort_task_local_set(other, NULL), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(key, &values[0]));
+    CHECK_OK(cohort_task_local_set(key, &values[1]));
+    CHECK_OK(cohort_task_local_set(other, &values[2]));
+    CHECK_OK(cohort_task_local_set(other, NULL));
     CHECK(!cohort_task_local_get(other));
     CHECK_INT(num_destroyed, 0);
     cohort_task_local_unref(key);
@@ -186,7 +186,7 @@ TEST(replace)
     num_destroyed = 0;
     key = create(count);
     other = create(count);
-    CHECK_INT(run_tasks(1, replace, values), COHORT_OK);
+    CHECK_OK(run_tasks(1, replace, values));
     CHECK_INT(num_destroyed, 10);
 }
 
@@ -196,7 +196,7 @@ static cohort_status set_many(void *arg)
     static int values[NUM_KEYS];
     for (int i = 0; i < NUM_KEYS; i++) {
         values[i] = 1;
-        CHECK_INT(cohort_task_local_set(keys[i], &values[i]), COHORT_OK);
+        CHECK_OK(cohort_task_local_set(keys[i], &values[i]));
     }
     cohort_task_local *more[NUM_KEYS];
     cohort_status status = COHORT_OK;
@@ -206,13 +206,13 @@ static cohort_status set_many(void *arg)
     for (int i = 0; !status && i < NUM_KEYS; i++)
         status = cohort_task_local_set(more[i], &values[i]);
     CHECK_INT(status, COHORT_ERR_NO_MEMORY);
-    CHECK_INT(cohort_task_local_set(keys[0], NULL), COHORT_OK);
-    CHECK_INT(cohort_task_local_set(keys[0], &values[0]), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(keys[0], NULL));
+    CHECK_OK(cohort_task_local_set(keys[0], &values[0]));
     has_no_memory = false;
     for (int i = 0; i < NUM_KEYS; i++)
         CHECK(cohort_task_local_get(keys[i]) == &values[i]);
     for (int i = 0; i < NUM_KEYS; i++) {
-        CHECK_INT(cohort_task_local_set(more[i], NULL), COHORT_OK);
+        CHECK_OK(cohort_task_local_set(more[i], NULL));
         cohort_task_local_unref(more[i]);
     }
     return COHORT_OK;
@@ -224,7 +224,7 @@ TEST(many_keys)
     for (int i = 0; i < NUM_KEYS; i++)
         keys[i] = create(count);
     num_destroyed = 0;
-    CHECK_INT(run_tasks(1, set_many, keys), COHORT_OK);
+    CHECK_OK(run_tasks(1, set_many, keys));
     CHECK_INT(num_destroyed, NUM_KEYS);
     for (int i = 0; i < NUM_KEYS; i++)
         cohort_task_local_unref(keys[i]);
@@ -234,10 +234,10 @@ TEST(many_keys)
 static void *be_thread(void *arg)
 {
     CHECK(!cohort_task_local_get(key));
-    CHECK_INT(cohort_task_local_set(key, arg), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(key, arg));
     CHECK(cohort_task_local_get(key) == arg);
     has_no_memory = true;
-    CHECK_INT(cohort_task_local_set(key, arg), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(key, arg));
     has_no_memory = false;
     return NULL;
 }
@@ -252,11 +252,11 @@ static void run_thread(void *arg)
 static cohort_status run_thread_in_task(void *arg)
 {
     int one = 1;
-    CHECK_INT(cohort_task_local_set(key, &one), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(key, &one));
     run_thread(arg);
     CHECK(cohort_task_local_get(key) == &one);
     CHECK_INT(num_destroyed, 20);
-    CHECK_INT(cohort_task_local_set(key, NULL), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(key, NULL));
     return COHORT_OK;
 }
 
@@ -267,7 +267,7 @@ TEST(threads)
     num_destroyed = 0;
     run_thread(&ten);
     CHECK_INT(num_destroyed, 10);
-    CHECK_INT(run_tasks(1, run_thread_in_task, &ten), COHORT_OK);
+    CHECK_OK(run_tasks(1, run_thread_in_task, &ten));
     cohort_task_local_unref(key);
 }
 
@@ -276,14 +276,14 @@ static cohort_status block(void *arg)
 {
     CHECK_INT(cohort_worker_index(), -1);
     CHECK(cohort_task_local_get(key) == arg);
-    CHECK_INT(cohort_task_local_set(other, arg), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(other, arg));
     return COHORT_OK;
 }
 
 static cohort_status call_blocking(void *arg)
 {
-    CHECK_INT(cohort_task_local_set(key, arg), COHORT_OK);
-    CHECK_INT(cohort_blocking(block, arg), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(key, arg));
+    CHECK_OK(cohort_blocking(block, arg));
     CHECK(cohort_task_local_get(other) == arg);
     return COHORT_OK;
 }
@@ -299,7 +299,7 @@ static cohort_status call_some(void *arg)
     cohort_future *futures[NUM_TASKS];
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(call_blocking, arg);
-    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     return cohort_blocking(block_without, NULL);
 }
 
@@ -313,7 +313,7 @@ TEST(blocking)
     key = create(count);
     other = create(NULL);
     num_destroyed = 0;
-    CHECK_INT(run_tasks_with(&options, call_some, &one), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, call_some, &one));
     CHECK_INT(num_destroyed, NUM_TASKS);
     cohort_task_local_unref(other);
     cohort_task_local_unref(key);
@@ -336,15 +336,15 @@ static void must_not_run(void *value)
 static cohort_status fork_with_value(void *arg)
 {
     cohort_task_local *forbidden = create(must_not_run);
-    CHECK_INT(cohort_task_local_set(forbidden, arg), COHORT_OK);
-    CHECK_INT(cohort_task_local_set(key, arg), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(forbidden, arg));
+    CHECK_OK(cohort_task_local_set(key, arg));
     pid_t child = fork();
     if (child == 0) {
         CHECK(!cohort_task_local_get(key));
         return COHORT_OK;
     }
     check_child(child);
-    CHECK_INT(cohort_task_local_set(forbidden, NULL), COHORT_OK);
+    CHECK_OK(cohort_task_local_set(forbidden, NULL));
     cohort_task_local_unref(forbidden);
     return COHORT_OK;
 }
@@ -361,7 +361,7 @@ TEST(fork)
     int one = 1;
     pid_t parent = getpid();
     key = create(fork_away);
-    CHECK_INT(run_tasks(1, fork_with_value, &one), COHORT_OK);
+    CHECK_OK(run_tasks(1, fork_with_value, &one));
     if (getpid() != parent)
         _exit(UNREACHED);
     cohort_task_local_unref(key);

@@ -21,13 +21,13 @@ static cohort_status chains(void *arg)
     cohort_promise *promise;
     cohort_future *future;
     int *count = arg;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     for (int i = 0; i < 100; i++)
         future = cohort_then(future, add_one, count);
     CHECK_INT(*count, 0);
     CHECK_INT((long long)cohort__scheduler_live_tasks(), 101);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
     CHECK_INT(*count, 100);
 
     future = cohort_future_of_error(COHORT_ERR_GONE, "source");
@@ -40,7 +40,7 @@ TEST(chains)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
         int count = 0;
-        CHECK_INT(run_tasks(num_workers, chains, &count), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, chains, &count));
     }
 }
 
@@ -72,10 +72,10 @@ static cohort_status follow_the_end(void *arg)
         cohort_future *then = cohort_then(cohort_future_ref(task), add_one, &num);
         CHECK(cohort__future_wait_with(task, &look.waiter));
         if (in_place)
-            CHECK_INT(await_here(task), COHORT_OK);
-        CHECK_INT(cohort_await(then), COHORT_OK);
+            CHECK_OK(await_here(task));
+        CHECK_OK(cohort_await(then));
         if (!in_place)
-            CHECK_INT(cohort_await(task), COHORT_OK);
+            CHECK_OK(cohort_await(task));
         CHECK_INT(look.is_hidden, !in_place);
         CHECK_INT(num, 1);
     }
@@ -84,7 +84,7 @@ static cohort_status follow_the_end(void *arg)
 
 TEST(follower)
 {
-    CHECK_INT(run_tasks(1, follow_the_end, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, follow_the_end, NULL));
 }
 
 /* Several follow the end of one task, and wait for each other: none is kept from the others. */
@@ -100,7 +100,7 @@ static cohort_status meet_others(cohort_future *future, void *arg)
     int rank = atomic_fetch_add(&group->num, 1);
     cohort_promise_fulfil(group->promises[rank], NULL);
     for (int i = 0; i < 8; i++)
-        CHECK_INT(cohort_await(cohort_future_ref(group->futures[i])), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_future_ref(group->futures[i])));
     return cohort_await(future);
 }
 
@@ -109,10 +109,10 @@ static cohort_status followers(void *arg)
     struct group group = {0};
     cohort_future *task = cohort_async(end_at_once, arg), *all[8];
     for (int i = 0; i < 8; i++)
-        CHECK_INT(cohort_promise_create(&group.promises[i], &group.futures[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&group.promises[i], &group.futures[i]));
     for (int i = 0; i < 8; i++)
         all[i] = cohort_then(cohort_future_ref(task), meet_others, &group);
-    CHECK_INT(cohort_await(cohort_when_all(all, 8)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(all, 8)));
     for (int i = 0; i < 8; i++)
         cohort_future_unref(group.futures[i]);
     return cohort_await(task);
@@ -145,7 +145,7 @@ static cohort_status make_source(void *arg)
 
 TEST(cancelled)
 {
-    CHECK_INT(run_tasks(2, make_source, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(2, make_source, NULL));
     CHECK(late_then && cohort_future_ready(late_then));
     CHECK_INT(cohort_await(late_then), COHORT_ERR_CANCELLED);
     CHECK_INT(atomic_load(&late_source->refs), 1);

@@ -68,7 +68,7 @@ static void check_stops(cohort_task_function *function)
     text[bytes < 0 ? 0 : bytes] = 0;
     close(ends[0]);
     close(before);
-    CHECK_INT(status, COHORT_OK);
+    CHECK_OK(status);
     CHECK(!looks_beyond);
     CHECK_INT(why, _URC_FATAL_PHASE1_ERROR);
     CHECK_CONTAINS(text, "cohort: an exception has left the task ");

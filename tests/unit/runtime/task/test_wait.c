@@ -9,7 +9,7 @@ enum { MILLISECOND = 1000000 };
 static void check_end(cohort_future *future, uint64_t limit, enum cohort_wait_end want)
 {
     enum cohort_wait_end end = (enum cohort_wait_end)77;
-    CHECK_INT(cohort_wait(future, limit, &end), COHORT_OK);
+    CHECK_OK(cohort_wait(future, limit, &end));
     CHECK_INT(end, want);
 }
 
@@ -19,7 +19,7 @@ static void look_at_failed(void)
 {
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     check_end(future, 0, COHORT_WAIT_EXPIRED);
     check_end(future, MILLISECOND, COHORT_WAIT_EXPIRED);
     cohort_promise_fail(promise, COHORT_ERR_TIMEOUT, "too slow");
@@ -74,14 +74,14 @@ TEST_TASK(order, run_on(1, 3, task, NULL))
     cohort_future *futures[2];
     cohort_scope *scope;
     for (int i = 0; i < 2; i++)
-        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
     cohort_promise_fulfil(promises[0], NULL);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, ask_in_scope, futures), COHORT_OK);
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, ask_in_scope, futures));
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     cohort_promise_fulfil(promises[1], NULL);
     for (int i = 0; i < 2; i++)
-        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        CHECK_OK(cohort_await(futures[i]));
 }
 
 TEST_TASK(wrong, run_on(1, 1, task, NULL))
@@ -89,10 +89,10 @@ TEST_TASK(wrong, run_on(1, 1, task, NULL))
     enum cohort_wait_end end = (enum cohort_wait_end)77;
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_promise_fulfil(promise, NULL);
     CHECK_INT(cohort_wait(NULL, 0, &end), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_wait(future, 0, NULL), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(end, 77);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_OK(cohort_await(future));
 }

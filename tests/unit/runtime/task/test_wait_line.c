@@ -31,9 +31,9 @@ static struct lines *read_lines(void)
     int memory;
     uint32_t slot;
     lines.num = 0;
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, add, &lines), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(cohort__ledger_view_init(&view, memory, slot));
+    CHECK_OK(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, add, &lines));
     close(memory);
     return &lines;
 }
@@ -66,7 +66,7 @@ static void run(cohort_task_function *function)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
-    CHECK_INT(run_tasks_with(&options, function, NULL), COHORT_OK);
+    CHECK_OK(run_tasks_with(&options, function, NULL));
 }
 
 static cohort_status nothing(void *arg)
@@ -106,7 +106,7 @@ static cohort_status promised(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     uint64_t before = cohort__clock_cycles();
     cohort_future *task = cohort_async(awaits, cohort_future_ref(future));
     let_suspend();
@@ -118,7 +118,7 @@ static cohort_status promised(void *arg)
     CHECK(is_in(line.caller, await_it));
     CHECK(line.fiber != 0 && line.fiber != (uintptr_t)cohort__worker_self->fiber);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(task), COHORT_OK);
+    CHECK_OK(cohort_await(task));
     /* What has gone on leaves nothing behind. This task runs. */
     CHECK_INT(read_lines()->num, 0);
     cohort_future_unref(future);
@@ -135,7 +135,7 @@ static cohort_status others(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_future *first = cohort_async(awaits, future);
     let_suspend();
     uintptr_t first_task = line_of(awaits)->task;
@@ -154,8 +154,8 @@ static cohort_status others(void *arg)
     CHECK_INT(num_task, 1);
     CHECK_INT(num_several, 1);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(first), COHORT_OK);
-    CHECK_INT(cohort_await(second), COHORT_OK);
+    CHECK_OK(cohort_await(first));
+    CHECK_OK(cohort_await(second));
     return cohort_await(third);
 }
 
@@ -178,21 +178,21 @@ TEST_TASK(scope, run(task))
     cohort_future *futures[2];
     cohort_scope *scope;
     for (int i = 0; i < 2; i++)
-        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, awaits_within, futures[0]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, awaits_within, futures[0]));
     let_suspend();
     struct cohort__wait_line line = *line_of(awaits);
     CHECK_INT(line.scope, (uintptr_t)scope);
     CHECK_INT(line.task & 15, COHORT__WAIT_LINE_IS_INNER + COHORT__WAIT_LINE_IS_IN_SCOPE);
     cohort_promise_fulfil(promises[0], NULL);
-    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    CHECK_OK(cohort_scope_await(scope));
     cohort_future *task = cohort_async(awaits, futures[1]);
     let_suspend();
     CHECK_INT(line_of(awaits)->fiber, line.fiber);
     CHECK_INT(line_of(awaits)->task, (uintptr_t)task);
     cohort_promise_fulfil(promises[1], NULL);
-    CHECK_INT(cohort_await(task), COHORT_OK);
+    CHECK_OK(cohort_await(task));
 }
 
 static cohort_status waits(void *arg)
@@ -205,13 +205,13 @@ static cohort_status waited(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_future *task = cohort_async(waits, future);
     let_suspend();
     struct cohort__wait_line line = *line_of(waits);
     CHECK_INT(line.what, (uintptr_t)future + COHORT__WAIT_PLAIN);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(task), COHORT_OK);
+    CHECK_OK(cohort_await(task));
     cohort_future_unref(future);
     CHECK_INT(read_lines()->num, 0);
     return COHORT_OK;
@@ -239,13 +239,13 @@ TEST_TASK(yield, run(task))
     cohort_yield();
     CHECK(has_looked);
     CHECK_INT(read_lines()->num, 0);
-    CHECK_INT(cohort_await(task), COHORT_OK);
+    CHECK_OK(cohort_await(task));
 }
 
 TEST_TASK(without_suspending, run(task))
 {
-    CHECK_INT(cohort_await(cohort_async(nothing, NULL)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_future_of_value(NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_async(nothing, NULL)));
+    CHECK_OK(cohort_await(cohort_future_of_value(NULL)));
     CHECK_INT(read_lines()->num, 0);
 }
 
@@ -263,8 +263,8 @@ TEST_TASK(mutex, run(task))
     enum { NUM = 3 };
     cohort_mutex *mutex;
     cohort_future *tasks[NUM];
-    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
-    CHECK_INT(cohort_mutex_lock(mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_mutex_create(&mutex));
+    CHECK_OK(cohort_mutex_lock(mutex, COHORT_NO_LIMIT));
     uintptr_t before = cohort__wait_line_self();
     CHECK_INT(before, (uintptr_t)cohort__worker_self->context->task);
     for (int i = 0; i < NUM; i++) {
@@ -278,9 +278,9 @@ TEST_TASK(mutex, run(task))
         CHECK_INT(num, 1);
         before = (uintptr_t)tasks[i];
     }
-    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(mutex));
     for (int i = 0; i < NUM; i++)
-        CHECK_INT(cohort_await(tasks[i]), COHORT_OK);
+        CHECK_OK(cohort_await(tasks[i]));
     cohort_mutex_unref(mutex);
     CHECK_INT(read_lines()->num, 0);
 }
@@ -302,7 +302,7 @@ static cohort_status meets(void *arg)
 
 static cohort_status puts_two(void *arg)
 {
-    CHECK_INT(cohort_queue_put(arg, NULL, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_queue_put(arg, NULL, COHORT_NO_LIMIT));
     return cohort_queue_put(arg, NULL, COHORT_NO_LIMIT);
 }
 
@@ -316,21 +316,21 @@ static cohort_mutex *of_condition;
 
 static cohort_status awaits_signal(void *arg)
 {
-    CHECK_INT(cohort_mutex_lock(of_condition, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(of_condition, COHORT_NO_LIMIT));
     cohort_status status = cohort_condition_wait(arg, of_condition, COHORT_NO_LIMIT);
-    CHECK_INT(cohort_mutex_unlock(of_condition), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(of_condition));
     return status;
 }
 
 static cohort_status latches(void *arg)
 {
     cohort_latch *latch;
-    CHECK_INT(cohort_latch_create(1, &latch), COHORT_OK);
+    CHECK_OK(cohort_latch_create(1, &latch));
     cohort_future *task = cohort_async(counts_down, latch);
     let_suspend();
     CHECK_INT(line_of(counts_down)->what, (uintptr_t)latch + COHORT__WAIT_LATCH);
-    CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_OK);
-    CHECK_INT(cohort_await(task), COHORT_OK);
+    CHECK_OK(cohort_latch_count_down(latch, 1));
+    CHECK_OK(cohort_await(task));
     cohort_latch_unref(latch);
     return COHORT_OK;
 }
@@ -351,24 +351,24 @@ static cohort_status sync_objects(void *arg)
     cohort_local_barrier *barrier;
     cohort_queue *queue;
     cohort_condition *condition;
-    CHECK_INT(cohort_semaphore_create(0, &semaphore), COHORT_OK);
-    CHECK_INT(cohort_local_barrier_create(2, &barrier), COHORT_OK);
-    CHECK_INT(cohort_queue_create(1, &queue), COHORT_OK);
-    CHECK_INT(cohort_condition_create(&condition), COHORT_OK);
-    CHECK_INT(cohort_mutex_create(&of_condition), COHORT_OK);
+    CHECK_OK(cohort_semaphore_create(0, &semaphore));
+    CHECK_OK(cohort_local_barrier_create(2, &barrier));
+    CHECK_OK(cohort_queue_create(1, &queue));
+    CHECK_OK(cohort_condition_create(&condition));
+    CHECK_OK(cohort_mutex_create(&of_condition));
     cohort_future *tasks[] = {await_line(acquires, semaphore, COHORT__WAIT_SEMAPHORE),
                               await_line(meets, barrier, COHORT__WAIT_LOCAL_BARRIER),
                               await_line(awaits_signal, condition, COHORT__WAIT_CONDITION),
                               await_line(gets_item, queue, COHORT__WAIT_QUEUE)};
-    CHECK_INT(cohort_semaphore_release(semaphore, 1), COHORT_OK);
-    CHECK_INT(meets(barrier), COHORT_OK);
+    CHECK_OK(cohort_semaphore_release(semaphore, 1));
+    CHECK_OK(meets(barrier));
     cohort_condition_signal(condition);
-    CHECK_INT(cohort_queue_put(queue, NULL, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_OK(cohort_queue_put(queue, NULL, COHORT_NO_LIMIT));
     for (int i = 0; i < 4; i++)
-        CHECK_INT(cohort_await(tasks[i]), COHORT_OK);
+        CHECK_OK(cohort_await(tasks[i]));
     cohort_future *putter = await_line(puts_two, queue, COHORT__WAIT_QUEUE);
-    CHECK_INT(gets_item(queue), COHORT_OK);
-    CHECK_INT(cohort_await(putter), COHORT_OK);
+    CHECK_OK(gets_item(queue));
+    CHECK_OK(cohort_await(putter));
     cohort_semaphore_unref(semaphore);
     cohort_local_barrier_unref(barrier);
     cohort_queue_unref(queue);
@@ -400,7 +400,7 @@ static cohort_status in_place(void *arg)
 {
     cohort_promise *promise;
     cohort_future *future;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     cohort_future *task = cohort_async(awaits_two_in_place, future);
     let_suspend();
     struct cohort__wait_line line = *line_of(awaits);
@@ -409,7 +409,7 @@ static cohort_status in_place(void *arg)
     CHECK_INT(line.outermost, (uintptr_t)task);
     CHECK(line.outer != 0 && line.outer != line.outermost && line.outer != line.task - 1);
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(cohort_await(task), COHORT_OK);
+    CHECK_OK(cohort_await(task));
     return promised(NULL); /* the same stack again, where nothing is covered */
 }
 
@@ -427,7 +427,7 @@ TEST_TASK(reserve, run(task))
     take_no_more_stacks();
     for (int i = 0; i < NUM; i++) {
         cohort_future *future;
-        CHECK_INT(cohort_promise_create(&promises[i], &future), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &future));
         tasks[i] = cohort_async(awaits, future);
     }
     cohort_yield();
@@ -439,21 +439,21 @@ TEST_TASK(reserve, run(task))
     for (int i = 0; i < NUM; i++)
         cohort_promise_fulfil(promises[i], NULL);
     for (int i = 0; i < NUM; i++)
-        CHECK_INT(cohort_await(tasks[i]), COHORT_OK);
+        CHECK_OK(cohort_await(tasks[i]));
     CHECK_INT(read_lines()->num, 0);
 }
 
 /* A thread outside of tasks. */
 static void *await_outside(void *arg)
 {
-    CHECK_INT(cohort_await(arg), COHORT_OK);
+    CHECK_OK(cohort_await(arg));
     return NULL;
 }
 
 static void *wait_outside(void *arg)
 {
     enum cohort_wait_end end;
-    CHECK_INT(cohort_wait(arg, COHORT_NO_LIMIT, &end), COHORT_OK);
+    CHECK_OK(cohort_wait(arg, COHORT_NO_LIMIT, &end));
     cohort_future_unref(arg);
     return NULL;
 }
@@ -463,7 +463,7 @@ static void outside(void *(*wait)(void *))
     cohort_promise *promise;
     cohort_future *future;
     pthread_t thread;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &future));
     CHECK_INT(pthread_create(&thread, NULL, wait, cohort_future_ref(future)), 0);
     while (read_lines()->num == 0)
         sched_yield();

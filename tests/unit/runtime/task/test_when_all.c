@@ -14,7 +14,7 @@ TEST_TASK(tasks, run_on(1, 3, task, NULL))
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < NUM_TASKS; i++)
             futures[i] = cohort_async(fail_as_told, NULL);
-        CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
         for (int i = 0; i < NUM_TASKS; i++)
             futures[i] = cohort_async(fail_as_told, i == 30 ? "thirty" : i > 70 ? "late" : NULL);
         CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_ERR_FAILED);
@@ -27,7 +27,7 @@ TEST(waits_for_the_last)
     cohort_promise *promises[3];
     cohort_future *futures[3];
     for (int i = 0; i < 3; i++)
-        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
     cohort_future *all = cohort_when_all(futures, 3);
     cohort_promise_fail(promises[2], COHORT_ERR_GONE, "two");
     cohort_promise_fulfil(promises[0], NULL);
@@ -41,7 +41,7 @@ TEST(complete_at_once)
 {
     cohort_future *futures[2] = {cohort_future_of_value(NULL), cohort_future_of_value(NULL)};
     CHECK(cohort_await(cohort_when_all(futures, 2)) == COHORT_OK);
-    CHECK_INT(cohort_await(cohort_when_all(NULL, 0)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(NULL, 0)));
     futures[0] = cohort_future_of_value(NULL);
     futures[1] = NULL;
     CHECK_FAILS(cohort_await(cohort_when_all(futures, 2)), COHORT_ERR_BAD_PARAMETER,

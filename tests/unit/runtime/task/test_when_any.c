@@ -7,7 +7,7 @@ enum { NUM_FUTURES = 4 };
 static void create(cohort_promise **ret_promises, cohort_future **ret_futures)
 {
     for (int i = 0; i < NUM_FUTURES; i++)
-        CHECK_INT(cohort_promise_create(&ret_promises[i], &ret_futures[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&ret_promises[i], &ret_futures[i]));
 }
 
 TEST(first_one_wins)
@@ -39,7 +39,7 @@ TEST(complete_at_once)
     void *got = NULL;
     create(promises, futures);
     cohort_promise_fulfil(promises[2], &value);
-    CHECK_INT(cohort_await_value(cohort_when_any(futures, NUM_FUTURES, &index), &got), COHORT_OK);
+    CHECK_OK(cohort_await_value(cohort_when_any(futures, NUM_FUTURES, &index), &got));
     CHECK(got == &value);
     CHECK_INT(index, 2);
     for (int i = 0; i < NUM_FUTURES; i++)
@@ -61,18 +61,18 @@ TEST(losers_are_forgotten)
 {
     cohort_promise *slow, *quick;
     cohort_future *futures[2], *slow_future;
-    CHECK_INT(cohort_promise_create(&slow, &slow_future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&slow, &slow_future));
     for (int i = 0; i < 100; i++) {
-        CHECK_INT(cohort_promise_create(&quick, &futures[1]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&quick, &futures[1]));
         futures[0] = cohort_future_ref(slow_future);
         cohort_future *any = cohort_when_any(futures, 2, NULL);
         cohort_promise_fulfil(quick, NULL);
-        CHECK_INT(cohort_await(any), COHORT_OK);
+        CHECK_OK(cohort_await(any));
         CHECK_INT(atomic_load(&slow_future->refs), 2);
         CHECK(count_waiters(slow_future) < 16);
     }
     cohort_promise_fulfil(slow, NULL);
-    CHECK_INT(cohort_await(slow_future), COHORT_OK);
+    CHECK_OK(cohort_await(slow_future));
 }
 
 TEST(mistakes)
@@ -97,7 +97,7 @@ TEST_TASK(tasks, run_on(1, 3, task, NULL))
         size_t index = 100;
         for (uintptr_t i = 0; i < NUM_FUTURES; i++)
             futures[i] = cohort_async(yield_often, (void *)(i * (uintptr_t)round % 5));
-        CHECK_INT(cohort_await(cohort_when_any(futures, NUM_FUTURES, &index)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_any(futures, NUM_FUTURES, &index)));
         CHECK(index < NUM_FUTURES);
     }
 }

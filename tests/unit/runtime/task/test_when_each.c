@@ -25,7 +25,7 @@ static void check_result(cohort_future *future, size_t index)
         CHECK_INT(cohort_await_value(future, &got), COHORT_ERR_GONE);
         CHECK_TEXT(cohort_error_message(), "future 1");
     } else {
-        CHECK_INT(cohort_await_value(future, &got), COHORT_OK);
+        CHECK_OK(cohort_await_value(future, &got));
         CHECK(got == &values[index]);
     }
 }
@@ -38,10 +38,10 @@ static void check_order(size_t early, bool in_place)
     cohort_future **each = in_place ? futures : others;
     size_t indices[NUM_FUTURES], number = 0;
     for (int i = 0; i < NUM_FUTURES; i++)
-        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
     while (number < early)
         complete(promises, number++);
-    CHECK_INT(cohort_when_each(futures, NUM_FUTURES, each, indices), COHORT_OK);
+    CHECK_OK(cohort_when_each(futures, NUM_FUTURES, each, indices));
     for (;; complete(promises, number++)) {
         for (size_t i = 0; i < NUM_FUTURES; i++)
             CHECK_INT(cohort_future_ready(each[i]), i < number);
@@ -85,15 +85,15 @@ TEST(nested)
     cohort_promise *promises[2];
     cohort_future *futures[2], *each[2];
     for (int i = 0; i < 2; i++)
-        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
-    CHECK_INT(cohort_when_each(futures, 2, each, NULL), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+    CHECK_OK(cohort_when_each(futures, 2, each, NULL));
     struct chain chain = {
         .waiter.notify = complete_next, .next = promises[1], .own = each[0], .later = each[1]};
     CHECK(cohort__future_wait_with(each[0], &chain.waiter));
     cohort_promise_fulfil(promises[0], &values[0]);
     for (size_t i = 0; i < 2; i++) {
         void *got = NULL;
-        CHECK_INT(cohort_await_value(each[i], &got), COHORT_OK);
+        CHECK_OK(cohort_await_value(each[i], &got));
         CHECK(got == &values[i]);
     }
 }
@@ -104,10 +104,10 @@ TEST(references)
     cohort_promise *promises[2];
     cohort_future *futures[2], *kept[2], *each[2];
     for (int i = 0; i < 2; i++) {
-        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
         kept[i] = cohort_future_ref(futures[i]);
     }
-    CHECK_INT(cohort_when_each(futures, 2, each, NULL), COHORT_OK);
+    CHECK_OK(cohort_when_each(futures, 2, each, NULL));
     cohort_future_unref(each[1]);
     cohort_future_unref(each[0]);
     cohort_promise_fulfil(promises[1], NULL);
@@ -132,7 +132,7 @@ TEST(mistakes)
     CHECK_INT(atomic_load(&kept->refs), 1);
     CHECK_INT(cohort_when_each(NULL, 2, each, NULL), COHORT_ERR_BAD_PARAMETER);
     CHECK(each[0] == kept && each[1] == kept);
-    CHECK_INT(cohort_when_each(NULL, 0, NULL, NULL), COHORT_OK);
+    CHECK_OK(cohort_when_each(NULL, 0, NULL, NULL));
     cohort_future_unref(kept);
 }
 
@@ -152,11 +152,11 @@ TEST_TASK(tasks, run_on(1, 3, task, NULL))
         size_t indices[NUM_TASKS], sum = 0;
         for (uintptr_t i = 0; i < NUM_TASKS; i++)
             futures[i] = cohort_async(yield_often, (void *)(i * (uintptr_t)round % 7));
-        CHECK_INT(cohort_when_each(futures, NUM_TASKS, futures, indices), COHORT_OK);
+        CHECK_OK(cohort_when_each(futures, NUM_TASKS, futures, indices));
         for (size_t i = 0; i < NUM_TASKS; i++) {
             if (i + 1 < NUM_TASKS && cohort_future_ready(futures[i + 1]))
                 CHECK(cohort_future_ready(futures[i]));
-            CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+            CHECK_OK(cohort_await(futures[i]));
             sum += indices[i];
         }
         CHECK_INT((long long)sum, NUM_TASKS * (NUM_TASKS - 1) / 2);

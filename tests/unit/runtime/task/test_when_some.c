@@ -7,7 +7,7 @@ enum { NUM_FUTURES = 5 };
 static void create(cohort_promise **ret_promises, cohort_future **ret_futures)
 {
     for (int i = 0; i < NUM_FUTURES; i++)
-        CHECK_INT(cohort_promise_create(&ret_promises[i], &ret_futures[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&ret_promises[i], &ret_futures[i]));
 }
 
 /* They complete in this order, the second one with an error. */
@@ -37,7 +37,7 @@ static void check_order(size_t wanted, size_t early)
         CHECK_INT(cohort_future_ready(some), number >= wanted);
         complete(promises, number++);
     }
-    CHECK_INT(cohort_await(some), COHORT_OK);
+    CHECK_OK(cohort_await(some));
     for (size_t i = 0; i <= NUM_FUTURES; i++)
         if (i >= wanted)
             CHECK_INT((long long)indices[i], 100);
@@ -60,17 +60,17 @@ TEST(others_are_given_back)
 {
     cohort_promise *slow, *quick[2];
     cohort_future *futures[3], *slow_future;
-    CHECK_INT(cohort_promise_create(&slow, &slow_future), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&slow, &slow_future));
     for (int i = 0; i < 100; i++) {
         int num_waiters = 0;
         futures[1] = cohort_future_ref(slow_future);
-        CHECK_INT(cohort_promise_create(&quick[0], &futures[0]), COHORT_OK);
-        CHECK_INT(cohort_promise_create(&quick[1], &futures[2]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&quick[0], &futures[0]));
+        CHECK_OK(cohort_promise_create(&quick[1], &futures[2]));
         cohort_future *some = cohort_when_some(futures, 3, 2, NULL);
         cohort_promise_fulfil(quick[0], NULL);
         CHECK_INT(atomic_load(&slow_future->refs), 3);
         cohort_promise_fulfil(quick[1], NULL);
-        CHECK_INT(cohort_await(some), COHORT_OK);
+        CHECK_OK(cohort_await(some));
         CHECK_INT(atomic_load(&slow_future->refs), 2);
         for (struct cohort__waiter *waiter = atomic_load(&slow_future->state); waiter;
              waiter = waiter->next)
@@ -78,7 +78,7 @@ TEST(others_are_given_back)
         CHECK(num_waiters < 16);
     }
     cohort_promise_fulfil(slow, NULL);
-    CHECK_INT(cohort_await(slow_future), COHORT_OK);
+    CHECK_OK(cohort_await(slow_future));
 }
 
 TEST(mistakes)
@@ -96,9 +96,9 @@ TEST(mistakes)
     CHECK_INT(atomic_load(&kept->refs), 1);
     CHECK_INT(cohort_await(cohort_when_some(NULL, 2, 1, NULL)), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(cohort_when_some(NULL, 0, 1, NULL)), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_await(cohort_when_some(NULL, 0, 0, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_some(NULL, 0, 0, NULL)));
     futures[0] = cohort_future_ref(kept);
-    CHECK_INT(cohort_await(cohort_when_some(futures, 1, 0, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_some(futures, 1, 0, NULL)));
     CHECK_INT(atomic_load(&kept->refs), 1);
     cohort_future_unref(kept);
 }
@@ -118,7 +118,7 @@ TEST_TASK(tasks, run_on(1, 3, task, NULL))
         bool is_there[NUM_FUTURES] = {false};
         for (uintptr_t i = 0; i < NUM_FUTURES; i++)
             futures[i] = cohort_async(yield_often, (void *)(i * (uintptr_t)round % 5));
-        CHECK_INT(cohort_await(cohort_when_some(futures, NUM_FUTURES, wanted, indices)), COHORT_OK);
+        CHECK_OK(cohort_await(cohort_when_some(futures, NUM_FUTURES, wanted, indices)));
         for (size_t i = 0; i < wanted; i++) {
             CHECK(indices[i] < NUM_FUTURES && !is_there[indices[i]]);
             is_there[indices[i]] = true;

@@ -52,10 +52,10 @@ static cohort_status check_arguments(void *arg)
     }
     CHECK_INT(cohort_await(start(NULL, NULL, 0)), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), "cohort_async_with: function is NULL");
-    CHECK_INT(cohort_await(start(do_nothing, NULL, 0)), COHORT_OK);
-    CHECK_INT(cohort_await(start(do_nothing, NULL, 32 * 1024)), COHORT_OK);
-    CHECK_INT(cohort_await(start(do_nothing, NULL, (size_t)1 << 30)), COHORT_OK);
-    CHECK_INT(cohort_await(cohort_async_with(do_nothing, NULL, NULL)), COHORT_OK);
+    CHECK_OK(cohort_await(start(do_nothing, NULL, 0)));
+    CHECK_OK(cohort_await(start(do_nothing, NULL, 32 * 1024)));
+    CHECK_OK(cohort_await(start(do_nothing, NULL, (size_t)1 << 30)));
+    CHECK_OK(cohort_await(cohort_async_with(do_nothing, NULL, NULL)));
     struct {
         cohort_task_options options;
         char later;
@@ -68,7 +68,7 @@ static cohort_status check_arguments(void *arg)
 
 TEST(arguments)
 {
-    CHECK_INT(run_tasks(1, check_arguments, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, check_arguments, NULL));
     CHECK_FAILS(cohort_await(start(do_nothing, NULL, MIB)), COHORT_ERR_STATE,
                 "cohort_async_with: ");
 }
@@ -123,8 +123,8 @@ TEST(deep)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
         atomic_store(&num_deep, 0);
-        CHECK_INT(run_tasks(num_workers, go_deep_in_tasks, NULL), COHORT_OK);
-        CHECK_INT(run_tasks(num_workers, go_deep_in_tasks, "and suspend"), COHORT_OK);
+        CHECK_OK(run_tasks(num_workers, go_deep_in_tasks, NULL));
+        CHECK_OK(run_tasks(num_workers, go_deep_in_tasks, "and suspend"));
         CHECK_INT(atomic_load(&num_deep), 80);
     }
 }
@@ -167,11 +167,11 @@ static cohort_status await_smaller_ones(void *arg)
     char frame[FRAME_BYTES];
     struct cohort__fiber *fiber = NULL;
     __asm__ volatile("" : : "r"(frame) : "memory");
-    CHECK_INT(await_here(start(tell_fiber, &fiber, MIB)), COHORT_OK);
+    CHECK_OK(await_here(start(tell_fiber, &fiber, MIB)));
     CHECK(fiber == fiber_now());
-    CHECK_INT(await_here(cohort_async(tell_fiber, &fiber)), COHORT_OK);
+    CHECK_OK(await_here(cohort_async(tell_fiber, &fiber)));
     CHECK(fiber == fiber_now());
-    CHECK_INT(await_here(start(tell_fiber, &fiber, LARGE)), COHORT_OK);
+    CHECK_OK(await_here(start(tell_fiber, &fiber, LARGE)));
     CHECK(fiber != fiber_now() && fiber->exponent == fiber_now()->exponent);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -181,16 +181,16 @@ static cohort_status await_smaller_ones(void *arg)
 static cohort_status take_the_right_stack(void *arg)
 {
     struct cohort__fiber *fiber = NULL;
-    CHECK_INT(await_here(start(tell_fiber, &fiber, MIB)), COHORT_OK);
+    CHECK_OK(await_here(start(tell_fiber, &fiber, MIB)));
     CHECK(fiber != fiber_now());
-    CHECK_INT(await_here(start(tell_fiber, &fiber, 64 * 1024)), COHORT_OK);
+    CHECK_OK(await_here(start(tell_fiber, &fiber, 64 * 1024)));
     CHECK(fiber == fiber_now());
     return cohort_await(start(await_smaller_ones, arg, LARGE));
 }
 
 TEST(right_stack)
 {
-    CHECK_INT(run_tasks(1, take_the_right_stack, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, take_the_right_stack, NULL));
 }
 
 /* --- the stop --- */
@@ -224,14 +224,14 @@ static cohort_status one_after_the_other(void *arg)
 {
     static const size_t sizes[] = {LARGE, MIB, 16 * MIB};
     for (int i = 0; i < 3000; i++)
-        CHECK_INT(cohort_await(start(do_nothing, arg, sizes[i % 3])), COHORT_OK);
+        CHECK_OK(cohort_await(start(do_nothing, arg, sizes[i % 3])));
     CHECK(cohort__worker_self->sized.num <= 3);
     return COHORT_OK;
 }
 
 TEST(stacks_are_reused)
 {
-    CHECK_INT(run_tasks(1, one_after_the_other, NULL), COHORT_OK);
+    CHECK_OK(run_tasks(1, one_after_the_other, NULL));
 }
 
 TEST_TASK(unused_stacks_go_back, run_on(1, 1, task, NULL))
@@ -245,7 +245,7 @@ TEST_TASK(unused_stacks_go_back, run_on(1, 1, task, NULL))
     CHECK(sized->num > 1);
     cohort_promise *promise;
     cohort_future *never;
-    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    CHECK_OK(cohort_promise_create(&promise, &never));
     for (int i = 0; i < 600 && sized->num > 0; i++)
         CHECK_INT(await_within(never, 10 * MILLISECOND), COHORT_ERR_TIMEOUT);
     CHECK_INT(sized->num, 0);
@@ -267,7 +267,7 @@ static cohort_status start_without_memory(void *arg)
     for (int i = 0; i < 3; i++) {
         CHECK_FAILS(cohort_await(start(count_run, &num_run, (size_t)1 << 30)), COHORT_ERR_NO_MEMORY,
                     "cohort_async_with: no stack of 1073745920 bytes: ");
-        CHECK_INT(cohort_await(start(count_run, &num_run, MIB)), COHORT_OK);
+        CHECK_OK(cohort_await(start(count_run, &num_run, MIB)));
     }
     CHECK_INT(num_run, 3);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
@@ -277,9 +277,9 @@ static cohort_status start_without_memory(void *arg)
 static cohort_status start_in_scope(void *arg)
 {
     cohort_scope *scope;
-    CHECK_INT(start_without_memory(arg), COHORT_OK);
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, start_without_memory, arg), COHORT_OK);
+    CHECK_OK(start_without_memory(arg));
+    CHECK_OK(cohort_scope_create(NULL, &scope));
+    CHECK_OK(cohort_scope_async(scope, start_without_memory, arg));
     return cohort_scope_await(scope);
 }
 
@@ -307,7 +307,7 @@ static cohort_status await_in_place(void *arg)
     struct cohort__fiber *fiber = NULL, *own = fiber_now();
     take_no_more_stacks();
     for (int i = 0; i < 100; i++) {
-        CHECK_INT(cohort_await(start(tell_fiber, &fiber, HUGE_STACK)), COHORT_OK);
+        CHECK_OK(cohort_await(start(tell_fiber, &fiber, HUGE_STACK)));
         CHECK(fiber != own && fiber_now() == own && own != cohort__worker_self->reserve);
     }
     cohort_future *first = start(go_deep, "and suspend", HUGE_STACK);
@@ -322,5 +322,5 @@ TEST(without_ordinary_stacks)
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
     for (options.num_workers = 1; options.num_workers <= 2; options.num_workers++)
-        CHECK_INT(run_tasks_with(&options, await_in_place, NULL), COHORT_OK);
+        CHECK_OK(run_tasks_with(&options, await_in_place, NULL));
 }

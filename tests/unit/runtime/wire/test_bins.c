@@ -46,11 +46,11 @@ static void check_all(const unsigned char *message, size_t bytes, const size_t *
 {
     struct cohort__bins bins = {message, bytes};
     uint32_t count;
-    CHECK_INT(cohort__bins_get_head(&bins, &count), COHORT_OK);
+    CHECK_OK(cohort__bins_get_head(&bins, &count));
     CHECK_INT(count, want);
     for (uint32_t i = 0; i < count; i++) {
         size_t length;
-        CHECK_INT(cohort__bins_get_length(&bins, &length), COHORT_OK);
+        CHECK_OK(cohort__bins_get_length(&bins, &length));
         CHECK_INT((long long)length, (long long)lengths[i]);
         unsigned char *data = malloc(length + 1);
         CHECK(data);
@@ -59,7 +59,7 @@ static void check_all(const unsigned char *message, size_t bytes, const size_t *
             CHECK(data[k] == content(k));
         free(data);
     }
-    CHECK_INT(cohort__bins_get_end(&bins), COHORT_OK);
+    CHECK_OK(cohort__bins_get_end(&bins));
 }
 
 TEST(lengths)
@@ -100,19 +100,18 @@ TEST(is_msgpack)
     size_t bytes;
     unsigned char *message = write_all(lengths, 3, &bytes);
     struct cohort__unpacked *unpacked;
-    CHECK_INT(cohort__unpack(&unpacked, message, bytes, "objects"), COHORT_OK);
+    CHECK_OK(cohort__unpack(&unpacked, message, bytes, "objects"));
     for (uint32_t i = 0; i < 3; i++) {
         const void *data;
         size_t length;
-        CHECK_INT(
-            cohort__element_bytes(unpacked, cohort__unpacked_root(unpacked), i, &data, &length),
-            COHORT_OK);
+        CHECK_OK(
+            cohort__element_bytes(unpacked, cohort__unpacked_root(unpacked), i, &data, &length));
         CHECK_INT((long long)length, (long long)lengths[i]);
     }
     cohort__unpacked_destroy(unpacked);
     free(message);
     message = write_all(lengths, 4, &bytes);
-    CHECK_INT(cohort__unpack(&unpacked, message, bytes, "objects"), COHORT_OK);
+    CHECK_OK(cohort__unpack(&unpacked, message, bytes, "objects"));
     cohort__unpacked_destroy(unpacked);
     free(message);
 }

@@ -57,7 +57,7 @@ TEST(round_trip)
         struct cohort__envelope back = {0};
         unsigned char bytes[COHORT__ENVELOPE_BYTES];
         cohort__envelope_encode(&e, bytes);
-        CHECK_INT(cohort__envelope_decode(bytes, sizeof bytes + e.payload_bytes, &back), COHORT_OK);
+        CHECK_OK(cohort__envelope_decode(bytes, sizeof bytes + e.payload_bytes, &back));
         CHECK(same(&e, &back));
     }
 }
@@ -131,7 +131,7 @@ TEST(total)
     unsigned char bytes[COHORT__ENVELOPE_BYTES];
     e.total_bytes = 0;
     cohort__envelope_encode(&e, bytes);
-    CHECK_INT(cohort__envelope_decode(bytes, 96 + 40, &back), COHORT_OK);
+    CHECK_OK(cohort__envelope_decode(bytes, 96 + 40, &back));
     CHECK_INT(back.total_bytes, 0);
 }
 

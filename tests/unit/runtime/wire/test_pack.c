@@ -21,7 +21,7 @@ static struct cohort__packer pack_sample(void)
     cohort__pack_array(&packer, 2);
     cohort__pack_unsigned(&packer, 7);
     cohort__pack_map(&packer, 0);
-    CHECK_INT(packer.status, COHORT_OK);
+    CHECK_OK(packer.status);
     return packer;
 }
 
@@ -41,7 +41,7 @@ TEST(round_trip)
 {
     struct cohort__packer packer = pack_sample();
     struct cohort__unpacked *unpacked;
-    CHECK_INT(cohort__unpack(&unpacked, packer.data, packer.bytes, "sample"), COHORT_OK);
+    CHECK_OK(cohort__unpack(&unpacked, packer.data, packer.bytes, "sample"));
     const struct cohort__value *root = cohort__unpacked_root(unpacked);
     const struct cohort__value *list;
     uint64_t number;
@@ -75,7 +75,7 @@ TEST(wrong_fields)
 {
     struct cohort__packer packer = pack_sample();
     struct cohort__unpacked *unpacked;
-    CHECK_INT(cohort__unpack(&unpacked, packer.data, packer.bytes, "sample"), COHORT_OK);
+    CHECK_OK(cohort__unpack(&unpacked, packer.data, packer.bytes, "sample"));
     const struct cohort__value *root = cohort__unpacked_root(unpacked);
     const struct cohort__value *list;
     uint64_t number = 42;
@@ -111,7 +111,7 @@ TEST(duplicate)
     static const unsigned char twice[] = {0x82, 0xa1, 'a', 1, 0xa1, 'a', 2};
     struct cohort__unpacked *unpacked;
     uint64_t number;
-    CHECK_INT(cohort__unpack(&unpacked, twice, sizeof(twice), "twice"), COHORT_OK);
+    CHECK_OK(cohort__unpack(&unpacked, twice, sizeof(twice), "twice"));
     CHECK_INT(cohort__get_unsigned(unpacked, cohort__unpacked_root(unpacked), "a", 9, &number),
               COHORT_ERR_PROTOCOL);
     CHECK_TEXT(cohort_error_message(), "twice: field 'a' is there twice");
@@ -160,7 +160,7 @@ TEST(absurd)
     deep[sizeof(deep) - 1] = 0x01;
     check_refused(deep, sizeof(deep), "is nested too deeply");
     struct cohort__unpacked *unpacked;
-    CHECK_INT(cohort__unpack(&unpacked, deep + 1, sizeof(deep) - 1, "deep"), COHORT_OK);
+    CHECK_OK(cohort__unpack(&unpacked, deep + 1, sizeof(deep) - 1, "deep"));
     cohort__unpacked_destroy(unpacked);
 }
 
@@ -222,9 +222,9 @@ TEST(growth)
     cohort__pack_array(&packer, 3);
     for (int i = 0; i < 3; i++)
         cohort__pack_bytes(&packer, block, bytes);
-    CHECK_INT(packer.status, COHORT_OK);
+    CHECK_OK(packer.status);
     struct cohort__unpacked *unpacked;
-    CHECK_INT(cohort__unpack(&unpacked, packer.data, packer.bytes, "blocks"), COHORT_OK);
+    CHECK_OK(cohort__unpack(&unpacked, packer.data, packer.bytes, "blocks"));
     const void *data;
     size_t size;
     CHECK(!cohort__element_bytes(unpacked, cohort__unpacked_root(unpacked), 2, &data, &size));

@@ -78,7 +78,7 @@ static struct cohort__packer pack(const struct cohort__schema *of, const void *f
 {
     struct cohort__packer packer = {0};
     cohort__schema_pack(&packer, of, from);
-    CHECK_INT(packer.status, COHORT_OK);
+    CHECK_OK(packer.status);
     return packer;
 }
 
@@ -86,7 +86,7 @@ TEST(flat)
 {
     struct cohort__packer packer = pack(&schema, &flat);
     struct sample got = {.text = "kept"};
-    CHECK_INT(cohort__schema_unpack(&schema, packer.data, packer.bytes, "it", &got), COHORT_OK);
+    CHECK_OK(cohort__schema_unpack(&schema, packer.data, packer.bytes, "it", &got));
     CHECK(got.sort == FLAT && got.small == 1000 && got.large == UINT64_MAX);
     CHECK(memcmp(got.row, flat.row, sizeof(flat.row)) == 0);
     CHECK(got.negative == INT_MIN && got.truth);
@@ -100,8 +100,7 @@ TEST(deep)
 {
     struct cohort__packer packer = pack(&schema, &deep);
     void *block = NULL;
-    CHECK_INT(cohort__schema_unpack_block(&schema, packer.data, packer.bytes, "it", &block),
-              COHORT_OK);
+    CHECK_OK(cohort__schema_unpack_block(&schema, packer.data, packer.bytes, "it", &block));
     memset(packer.data, 'x', packer.bytes); /* the block has a copy */
     const struct sample *got = block;
     CHECK(got->sort == DEEP && got->small == 1 && got->large == 0 && got->bytes.bytes == 0);
@@ -126,8 +125,7 @@ TEST(array)
     const struct sample two = {.num_few = 2, .few = {{4, "four"}, {5, "five"}}};
     struct cohort__packer packer = pack(&few_schema, &two);
     void *block;
-    CHECK_INT(cohort__schema_unpack_block(&few_schema, packer.data, packer.bytes, "it", &block),
-              COHORT_OK);
+    CHECK_OK(cohort__schema_unpack_block(&few_schema, packer.data, packer.bytes, "it", &block));
     const struct sample *got = block;
     CHECK_INT(got->num_few, 2);
     CHECK_TEXT(got->few[1].name, "five");
@@ -180,8 +178,7 @@ TEST(cut)
     void *block;
     changed.text = "sample text";
     struct cohort__packer packer = pack(&schema, &changed);
-    CHECK_INT(cohort__schema_unpack_block(&schema, packer.data, packer.bytes, "it", &block),
-              COHORT_OK);
+    CHECK_OK(cohort__schema_unpack_block(&schema, packer.data, packer.bytes, "it", &block));
     CHECK_TEXT(((struct sample *)block)->text, "sample");
     free(block);
     cohort__packer_fini(&packer);

@@ -93,15 +93,15 @@ TEST(enter)
     struct bindings *bindings = NULL;
     char variable[COHORT__BINDING_BYTES];
     uint64_t before = cohort__cores_identify();
-    CHECK_INT(bindings_create(&bindings, &none, 2), COHORT_OK);
+    CHECK_OK(bindings_create(&bindings, &none, 2));
     CHECK(!bindings);
-    CHECK_INT(bindings_enter(NULL, 0, variable), COHORT_OK);
+    CHECK_OK(bindings_enter(NULL, 0, variable));
     CHECK_TEXT(variable, "");
     CHECK_FAILS(bindings_create(&bindings, &much, 2), COHORT_ERR_BAD_PARAMETER,
                 "--bind core: 2 localities of 4096 threads need 8192 cores of their own, and "
                 "may use ");
-    CHECK_INT(bindings_create(&bindings, &one, 1), COHORT_OK);
-    CHECK_INT(bindings_enter(bindings, 0, variable), COHORT_OK);
+    CHECK_OK(bindings_create(&bindings, &one, 1));
+    CHECK_OK(bindings_enter(bindings, 0, variable));
     CHECK_INT(setenv("COHORT_BINDING", variable, 1), 0);
     CHECK_INT(cohort__binding_take().sharing, 1);
     CHECK(!getenv("COHORT_BINDING"));

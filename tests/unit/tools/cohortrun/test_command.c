@@ -30,7 +30,7 @@ static void check_command(char *const *words, uint32_t size, uint32_t rank, cons
 static void check_later(char *const *words, uint32_t want)
 {
     uint32_t later = 99;
-    CHECK_INT(command_check(words, &later), COHORT_OK);
+    CHECK_OK(command_check(words, &later));
     CHECK_INT(later, want);
 }
 

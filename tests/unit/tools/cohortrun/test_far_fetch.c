@@ -96,7 +96,7 @@ static struct look *fetch(uint32_t rank)
         far_fetch_go_on(&host, NODE_FETCH_LOOK, piece.kind == NODE_FETCH_LAST);
     } while (piece.kind == NODE_FETCH_MORE);
     CHECK_INT(num, 3);
-    CHECK_INT(look_make(&look, copy, bytes), COHORT_OK);
+    CHECK_OK(look_make(&look, copy, bytes));
     free(copy);
     return look;
 }
@@ -220,7 +220,7 @@ TEST(nonsense)
 int main(int argc, char **argv)
 {
     cohort__ledger_introduce(FIRST, NUM, 1, 0);
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
     int status = tests_run(argc, argv);
     node_fetch_fini(&node);
     close(memory);

@@ -150,7 +150,7 @@ static void begin(void)
         memcpy(content[i], &head, sizeof(head));
         put(part(far_file, FIRST + i), content[i], part_bytes);
     }
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&loop));
     trace = far_trace_create(loop, file, &handlers);
     CHECK(trace);
 }
@@ -263,17 +263,17 @@ TEST(ended)
 TEST_FAR(copy)
 {
     struct trace_part_copy part_copy;
-    CHECK_INT(trace_part_copy_init(&part_copy, file, KEY, FIRST, 10000), COHORT_OK);
+    CHECK_OK(trace_part_copy_init(&part_copy, file, KEY, FIRST, 10000));
     CHECK_INT(trace_part_copy_take(&part_copy, content[0], 100), COHORT_ERR_PROTOCOL);
     CHECK_FAILS(trace_part_copy_take(&part_copy, content[1], 5000), COHORT_ERR_PROTOCOL,
                 "the part of locality 4 is one of another job");
     CHECK_INT(access(part(file, FIRST), F_OK), -1);
-    CHECK_INT(trace_part_copy_take(&part_copy, content[0], 9000), COHORT_OK);
+    CHECK_OK(trace_part_copy_take(&part_copy, content[0], 9000));
     CHECK_FAILS(trace_part_copy_take(&part_copy, content[0], 1001), COHORT_ERR_PROTOCOL,
                 "too long");
     trace_part_copy_fini(&part_copy, false);
     CHECK_INT(access(part(file, FIRST), F_OK), -1);
-    CHECK_INT(trace_part_copy_init(&part_copy, "/nowhere/trace", KEY, FIRST, 10000), COHORT_OK);
+    CHECK_OK(trace_part_copy_init(&part_copy, "/nowhere/trace", KEY, FIRST, 10000));
     CHECK_INT(trace_part_copy_take(&part_copy, content[0], 9000), COHORT_ERR_SYSTEM);
     trace_part_copy_fini(&part_copy, false);
 }

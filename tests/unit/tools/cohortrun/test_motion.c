@@ -61,7 +61,7 @@ static void obey(char order, struct cohort__wait_line *wait)
 static void serve(int orders, int answers, int memory, uint32_t slot)
 {
     char order;
-    CHECK_INT(cohort__ledger_adopt(memory, slot), COHORT_OK);
+    CHECK_OK(cohort__ledger_adopt(memory, slot));
     cohort__ledger_introduce(slot, 2, 9, 1);
     cohort__ledger_enter_stage(COHORT__LEDGER_RUNNING, COHORT_OK);
     struct cohort__wait_line *wait = cohort__ledger_take(COHORT__LEDGER_WAITS);
@@ -112,7 +112,7 @@ static void test_sees_what_moves(void)
 {
     int memory;
     uint64_t now = hour;
-    CHECK_INT(cohort__ledger_create(&memory, 2), COHORT_OK);
+    CHECK_OK(cohort__ledger_create(&memory, 2));
     struct locality localities[2] = {0};
     struct motion *motion = motion_create(localities, 2, memory);
     CHECK(motion);

@@ -19,7 +19,7 @@ static struct cohort__packer pack(const struct order *order)
 {
     struct cohort__packer packer = {0};
     order_pack(&packer, order);
-    CHECK_INT(packer.status, COHORT_OK);
+    CHECK_OK(packer.status);
     return packer;
 }
 
@@ -36,7 +36,7 @@ TEST(round_trip)
 {
     struct cohort__packer packer = pack(&sample);
     struct order *order = NULL;
-    CHECK_INT(order_read(&order, packer.data, packer.bytes), COHORT_OK);
+    CHECK_OK(order_read(&order, packer.data, packer.bytes));
     memset(packer.data, 'x', packer.bytes); /* the order has its own copy */
     CHECK_INT(order->size, 9);
     CHECK_INT(order->first, 4);

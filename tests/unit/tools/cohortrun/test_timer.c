@@ -40,7 +40,7 @@ static void ended(void *context, cohort_status status)
 static void begin(struct story *story)
 {
     *story = (struct story){0};
-    CHECK_INT(cohort__loop_create(&story->loop), COHORT_OK);
+    CHECK_OK(cohort__loop_create(&story->loop));
     timer_init(&story->timer, story->loop, rings, story);
 }
 
@@ -62,8 +62,7 @@ TEST(listens_first)
     begin(&story);
     struct cohort__stream_handlers handlers = {&story, message, ended};
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    CHECK_INT(cohort__stream_open(&stream, story.loop, fds[0], "this test", 10, &handlers),
-              COHORT_OK);
+    CHECK_OK(cohort__stream_open(&stream, story.loop, fds[0], "this test", 10, &handlers));
     for (unsigned round = 1; round <= 3; round++) {
         timer_set(&story.timer, MILLISECOND);
         CHECK_INT(write(fds[1], sent, sizeof(sent)), sizeof(sent));

@@ -6,7 +6,7 @@
 static struct host_list parse(const char *text)
 {
     struct host_list hosts = {0};
-    CHECK_INT(host_list_parse(&hosts, text), COHORT_OK);
+    CHECK_OK(host_list_parse(&hosts, text));
     return hosts;
 }
 
@@ -45,7 +45,7 @@ TEST(repeated)
     uint32_t size;
     CHECK_INT(hosts.num, 3);
     CHECK_INT(hosts.list[0].slots, 5);
-    CHECK_INT(host_list_fill(&hosts, 0, &size), COHORT_OK);
+    CHECK_OK(host_list_fill(&hosts, 0, &size));
     CHECK_INT(size, 8);
     CHECK_INT(hosts.list[2].first, 6);
     CHECK_INT(hosts.list[2].num, 2);
@@ -57,7 +57,7 @@ TEST(fill)
     for (uint32_t size = 1; size <= 6; size++) {
         struct host_list hosts = parse("a:1,b:3,c:2");
         uint32_t got, next = 0;
-        CHECK_INT(host_list_fill(&hosts, size, &got), COHORT_OK);
+        CHECK_OK(host_list_fill(&hosts, size, &got));
         CHECK_INT(got, size);
         CHECK_INT(hosts.num, size <= 1 ? 1 : size <= 4 ? 2 : 3);
         for (uint32_t i = 0; i < hosts.num; i++) {

@@ -78,7 +78,7 @@ TEST(picture)
     const char *in = directory();
     struct plot plot = example(two, 2);
     snprintf(path, sizeof(path), "%s/a.svg", in);
-    CHECK_INT(plot_write(&plot, path), COHORT_OK);
+    CHECK_OK(plot_write(&plot, path));
     const char *text = text_of(path);
     CHECK_INT(count(text, "<polyline "), 2);
     CHECK_INT(count(text, "<circle "), 8);
@@ -88,7 +88,7 @@ TEST(picture)
     CHECK_CONTAINS(text, "fill=\"#555555\">10</text>");
     CHECK_INT(count(text, "stroke=\"#888888\""), 1);
     plot.mark_crossings = false;
-    CHECK_INT(plot_write(&plot, path), COHORT_OK); /* replaces the file */
+    CHECK_OK(plot_write(&plot, path)); /* replaces the file */
     CHECK_INT(count(text_of(path), "stroke=\"#888888\""), 0);
     end_directory(in, 1);
 }
@@ -104,7 +104,7 @@ TEST(gaps)
     const char *in = directory();
     struct plot plot = example(series, 3);
     snprintf(path, sizeof(path), "%s/a.svg", in);
-    CHECK_INT(plot_write(&plot, path), COHORT_OK);
+    CHECK_OK(plot_write(&plot, path));
     const char *text = text_of(path);
     CHECK_INT(count(text, "<polyline "), 3);
     CHECK_INT(count(text, "no points"), 1);
@@ -121,7 +121,7 @@ TEST(same)
     const char *in = directory();
     struct plot plot = example(series, 4);
     snprintf(path, sizeof(path), "%s/a.svg", in);
-    CHECK_INT(plot_write(&plot, path), COHORT_OK);
+    CHECK_OK(plot_write(&plot, path));
     const char *text = text_of(path);
     CHECK_CONTAINS(text, ">first</text>");
     CHECK_CONTAINS(text, ">second = first</text>");
@@ -155,7 +155,7 @@ TEST(labels)
     const char *in = directory();
     struct plot plot = example(some, 4);
     snprintf(path, sizeof(path), "%s/a.svg", in);
-    CHECK_INT(plot_write(&plot, path), COHORT_OK);
+    CHECK_OK(plot_write(&plot, path));
     const char *text = text_of(path);
     double first = label_place(text, "first"), third = label_place(text, "third = first");
     CHECK(label_place(text, "second") < first - 15);
@@ -168,7 +168,7 @@ TEST(labels)
         many[i] = (struct plot_series){names[i], falling, 3 + i % 2};
     }
     plot = example(many, MANY);
-    CHECK_INT(plot_write(&plot, path), COHORT_OK);
+    CHECK_OK(plot_write(&plot, path));
     text = text_of(path);
     double last = label_place(text, "s1");
     for (unsigned i = 3; i < MANY; i += 2) {

@@ -122,12 +122,12 @@ static void blame_first(uint32_t rank, bool directly)
 
 static void finish(void)
 {
-    CHECK_INT(model_init(&model, &trace), COHORT_OK);
+    CHECK_OK(model_init(&model, &trace));
 }
 
 static void sum_up(void)
 {
-    CHECK_INT(sums_init(&sums, &model, &(struct sums_options){.to = UINT64_MAX}), COHORT_OK);
+    CHECK_OK(sums_init(&sums, &model, &(struct sums_options){.to = UINT64_MAX}));
 }
 
 /* Site 2 comes 200 later than site 0, and all are through 10 after that. */
@@ -163,14 +163,14 @@ TEST(straggler)
     CHECK_INT(sums.calls[0].late, 348);
     CHECK_INT(sums.waited, 214 + 164 + 14);
     sums_fini(&sums);
-    CHECK_INT(sums_init(&sums, &model, &(struct sums_options){.from = 140, .to = 160}), COHORT_OK);
+    CHECK_OK(sums_init(&sums, &model, &(struct sums_options){.from = 140, .to = 160}));
     CHECK_INT(sums.num_pairs, 2); /* what lies between these times */
     CHECK_INT(sums.pairs[0].ns, 20);
     CHECK_INT(sums.pairs[1].ns, 9);
     CHECK_INT(sums.calls[0].num, 1);
     CHECK_INT(sums.waited, 29);
     sums_fini(&sums);
-    CHECK_INT(sums_init(&sums, &model, &(struct sums_options){.from = 316, .to = 400}), COHORT_OK);
+    CHECK_OK(sums_init(&sums, &model, &(struct sums_options){.from = 316, .to = 400}));
     CHECK_INT(sums.num_pairs + sums.num_calls + sums.waited, 0);
     sums_fini(&sums);
     model_fini(&model);

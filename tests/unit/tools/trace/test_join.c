@@ -91,7 +91,7 @@ TEST(usual)
         part.head.lost = rank;
         put(rank);
     }
-    CHECK_INT(join(&joined), COHORT_OK);
+    CHECK_OK(join(&joined));
     CHECK_INT(joined.num_parts, 2);
     CHECK_INT(joined.size, 3);
     CHECK_INT(joined.num_cut, 1);
@@ -144,9 +144,8 @@ TEST(key)
         part.head.key = 11 + rank;
         put(rank);
     }
-    CHECK_INT(
-        trace_join(&(struct trace_join_options){.file = file, .has_key = true, .key = 12}, &joined),
-        COHORT_OK);
+    CHECK_OK(trace_join(&(struct trace_join_options){.file = file, .has_key = true, .key = 12},
+                        &joined));
     CHECK_INT(joined.num_parts, 1);
     CHECK_INT(access(paths[0], F_OK), 0);
     unlink(paths[0]);
@@ -165,9 +164,9 @@ TEST(merge)
     int more = open(paths[0], O_WRONLY | O_APPEND);
     CHECK_INT(write(more, &block, sizeof(block)), sizeof(block));
     close(more);
-    CHECK_INT(part_init(&read, paths[0]), COHORT_OK);
+    CHECK_OK(part_init(&read, paths[0]));
     CHECK_INT(read.num_blocks, 2);
-    CHECK_INT(merge_init(&merge, &read, 1), COHORT_OK);
+    CHECK_OK(merge_init(&merge, &read, 1));
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
         CHECK(merge_next(&merge, &event));
         CHECK_INT(event.at, times[i]);
@@ -198,7 +197,7 @@ TEST(reused)
     add(0, COHORT__TRACE_ENDPOINT, 1316, 0x7000, 901, UINT64_C(1) << 32);
     add(0, COHORT__TRACE_ENDED, 1317, 0x7000, 1, 0);
     put(0);
-    CHECK_INT(join(NULL), COHORT_OK);
+    CHECK_OK(join(NULL));
 }
 
 /* Whatever is in the file, it ends, with a status. */
@@ -245,9 +244,9 @@ TEST(clocks)
                 i % 2 == rank ? own : own + 10000 + late, 1 - rank, i, 0);
         }
         put(rank);
-        CHECK_INT(part_init(&parts[rank], paths[rank]), COHORT_OK);
+        CHECK_OK(part_init(&parts[rank], paths[rank]));
     }
-    CHECK_INT(clocks_align(parts, 2, hosts, 2, NULL, found), COHORT_OK);
+    CHECK_OK(clocks_align(parts, 2, hosts, 2, NULL, found));
     CHECK_INT(found[0].known, COHORT__TRACE_CLOCK_SAME);
     CHECK_INT(found[1].known, COHORT__TRACE_CLOCK_COMPARED);
     CHECK(llabs(found[1].ahead - ahead) < 700000); /* it drifts by 600 us */
@@ -290,9 +289,9 @@ static void look_at_pings(const char *clock, const int64_t ahead[2], bool are_kn
                 };
         }
         put(rank);
-        CHECK_INT(part_init(&parts[rank], paths[rank]), COHORT_OK);
+        CHECK_OK(part_init(&parts[rank], paths[rank]));
     }
-    CHECK_INT(clocks_align(parts, 2, hosts, 2, &pings, found), COHORT_OK);
+    CHECK_OK(clocks_align(parts, 2, hosts, 2, &pings, found));
     for (uint64_t at = 1000000000; at < 19000000000; at += 1000000000) {
         int64_t first = (int64_t)part_time(&parts[0], at + (uint64_t)ahead[0]);
         int64_t second = (int64_t)part_time(&parts[1], at + (uint64_t)ahead[1]);
@@ -347,14 +346,14 @@ TEST(closed)
             part.head.is_closed = rank < 2;
             put(rank);
         }
-        CHECK_INT(trace_join_closed(file), COHORT_OK);
+        CHECK_OK(trace_join_closed(file));
         CHECK_INT(access(file, F_OK), -1);
         part.head.is_closed = 1;
         part.head.key = 12; /* of another job */
         put(2);
-        CHECK_INT(trace_join_closed(file), COHORT_OK);
+        CHECK_OK(trace_join_closed(file));
         unlink(paths[2]); /* one is missing */
-        CHECK_INT(trace_join_closed(file), COHORT_OK);
+        CHECK_OK(trace_join_closed(file));
         part.head.key = 11;
         put(2);
         CHECK_INT(access(file, F_OK), -1);

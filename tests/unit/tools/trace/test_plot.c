@@ -17,7 +17,7 @@ static void draw(uint64_t begin, uint64_t end)
     const struct trace trace = {.localities = &locality, .num_localities = 1, .size = 1};
     const struct model model = {
         .trace = &trace, .tasks = &task, .num_tasks = 1, .begin = begin, .end = end};
-    CHECK_INT(plot_write(&model, &(struct sums){0}, picture), COHORT_OK);
+    CHECK_OK(plot_write(&model, &(struct sums){0}, picture));
 }
 
 /* How many columns of the band are as high as it is. */

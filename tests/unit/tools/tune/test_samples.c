@@ -48,16 +48,16 @@ TEST(round_trip)
     cohort__random_init(&random, 11);
     for (unsigned i = 0; i < NUM; i++) {
         struct tune_sample sample = draw_sample(&random);
-        CHECK_INT(tune_samples_add(&made, &sample), COHORT_OK);
+        CHECK_OK(tune_samples_add(&made, &sample));
     }
     char *text = NULL, *line = NULL;
     size_t size = 0, capacity = 0;
     FILE *file = open_memstream(&text, &size);
-    CHECK_INT(tune_samples_print(&made, file), COHORT_OK);
+    CHECK_OK(tune_samples_print(&made, file));
     fclose(file);
     file = fmemopen(text, size, "r");
     while (getline(&line, &capacity, file) > 0)
-        CHECK_INT(tune_samples_read(&found, line), COHORT_OK);
+        CHECK_OK(tune_samples_read(&found, line));
     fclose(file);
     CHECK_INT(found.num, NUM);
     for (unsigned i = 0; i < found.num && i < NUM; i++)
@@ -108,7 +108,7 @@ TEST(wrong_lines)
                     "is no sample");
     }
     CHECK_INT(samples.num, 0);
-    CHECK_INT(tune_samples_read(&samples, good), COHORT_OK);
+    CHECK_OK(tune_samples_read(&samples, good));
     CHECK_INT(samples.num, 1);
     tune_samples_fini(&samples);
 }

@@ -10,7 +10,7 @@ static struct cohort__machine *machine_of(const uint32_t *locality_of, uint32_t 
     static const uint32_t host_of[] = {0, 0, 1, 1};
     const struct cohort__machine_level outer[] = {{"host", host_of}};
     struct cohort__machine *machine = NULL;
-    CHECK_INT(cohort__machine_create(&machine, locality_of, num_sites, 4, outer, 1), COHORT_OK);
+    CHECK_OK(cohort__machine_create(&machine, locality_of, num_sites, 4, outer, 1));
     return machine;
 }
 

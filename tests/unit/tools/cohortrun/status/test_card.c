@@ -17,8 +17,8 @@ TEST(round_trip)
     struct cohort__packer packer = {0};
     struct card *copy = NULL;
     card_pack(&packer, &card);
-    CHECK_INT(packer.status, COHORT_OK);
-    CHECK_INT(card_read(&copy, packer.data, packer.bytes), COHORT_OK);
+    CHECK_OK(packer.status);
+    CHECK_OK(card_read(&copy, packer.data, packer.bytes));
     cohort__packer_fini(&packer); /* nothing of the card is in it */
     CHECK(copy->pid == 77 && copy->size == 3 && copy->first == 1 && copy->num == 2);
     CHECK_TEXT(copy->program, "./heat -n 3");

@@ -142,7 +142,7 @@ static void check_reads(void)
 {
     struct status_cores *cores = NULL;
     put_at(path, sizeof(image));
-    CHECK_INT(status_cores_create(&cores, &(const char *){path}, 1), COHORT_OK);
+    CHECK_OK(status_cores_create(&cores, &(const char *){path}, 1));
     const struct status_job *job = status_cores_job(cores);
     CHECK(job->num == 3 && job->num_cores == 1 && job->pid == 0);
     CHECK_TEXT(job->program, "./heat a? b");
@@ -277,14 +277,14 @@ TEST(two)
     image.ledger.last.real += 2 * second;
     image.ledger.last.mono += 2 * second; /* of another host */
     put_at(other, sizeof(image));
-    CHECK_INT(status_cores_create(&cores, paths, 2), COHORT_OK);
+    CHECK_OK(status_cores_create(&cores, paths, 2));
     const struct status_job *job = status_cores_job(cores);
     CHECK(job->num == 3 && job->num_cores == 2);
     const struct look *first = job->localities[1].look, *second_one = job->localities[2].look;
     CHECK(first->tick_age == 2 * second && second_one->tick_age == 0);
     CHECK(first->waits[0].age == 7 * second && second_one->waits[0].age == 6 * second);
     status_cores_destroy(cores);
-    CHECK_INT(status_cores_create(&cores, (const char *const[]){other, path}, 2), COHORT_OK);
+    CHECK_OK(status_cores_create(&cores, (const char *const[]){other, path}, 2));
     CHECK_INT((long long)status_cores_job(cores)->localities[1].look->tick_age,
               (long long)(2 * second));
     status_cores_destroy(cores);

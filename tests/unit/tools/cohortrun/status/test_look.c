@@ -21,8 +21,8 @@ static struct look *look_here(void)
     struct look *look = NULL;
     uint32_t slot;
     int memory;
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(look_read(&look, memory, slot, getpid()), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(look_read(&look, memory, slot, getpid()));
     close(memory);
     return look;
 }
@@ -226,15 +226,15 @@ TEST(dead)
     while (cohort__clock_cycles() <= line->since)
         ;
     cohort__ledger_tick(1, 12, true);
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(cohort__ledger_view_init(&view, memory, slot));
     const uint64_t last = view.head.last.real, hour = UINT64_C(3600000000000);
-    CHECK_INT(look_read_dead(&look, memory, slot, last + hour), COHORT_OK);
+    CHECK_OK(look_read_dead(&look, memory, slot, last + hour));
     CHECK(look->num_waits == 1 && look->num_tasks == 12 && look->acts_outside);
     CHECK(look->tick_age == hour);
     CHECK(look->waits[0].age > hour && look->waits[0].age < hour + hour / 60);
     look_destroy(look);
-    CHECK_INT(look_read_dead(&look, memory, slot, 0), COHORT_OK); /* not before its last tick */
+    CHECK_OK(look_read_dead(&look, memory, slot, 0)); /* not before its last tick */
     CHECK(look->tick_age == 0 && look->waits[0].age > 0 && look->waits[0].age < hour / 60);
     look_destroy(look);
     close(memory);
@@ -453,8 +453,8 @@ static char *copy_here(size_t *ret_bytes)
     char *copy = NULL;
     uint32_t slot;
     int memory;
-    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
-    CHECK_INT(look_copy(&copy, ret_bytes, memory, slot, getpid()), COHORT_OK);
+    CHECK_OK(cohort__ledger_find(getpid(), &memory, &slot));
+    CHECK_OK(look_copy(&copy, ret_bytes, memory, slot, getpid()));
     close(memory);
     return copy;
 }
@@ -533,7 +533,7 @@ TEST(kernel_function)
         memcpy(made + before, head, sizeof(head));
         made[before + sizeof(head) + LINE] = 'S';
         memcpy(made + before + sizeof(head) + LINE + 1, names[i][0], length);
-        CHECK_INT(look_make(&look, made, before + sizeof(head) + head[1]), COHORT_OK);
+        CHECK_OK(look_make(&look, made, before + sizeof(head) + head[1]));
         CHECK(look->num_workers == 1 && look->workers[0].state == 'S');
         CHECK_TEXT(look->workers[0].kernel_function, names[i][1]);
         look_destroy(look);
@@ -596,7 +596,7 @@ TEST(damaged)
                     (char)(cohort__random_below(&random, 4) ? cohort__random_below(&random, 256)
                                                             : 0xff);
         }
-        CHECK_INT(look_make(&look, made, bytes), COHORT_OK);
+        CHECK_OK(look_make(&look, made, bytes));
         check_sound(look);
         look_destroy(look);
     }
@@ -607,7 +607,7 @@ TEST(not_begun)
 {
     struct look *look = NULL;
     int memory;
-    CHECK_INT(cohort__ledger_create(&memory, 2), COHORT_OK);
+    CHECK_OK(cohort__ledger_create(&memory, 2));
     CHECK_INT(look_read(&look, memory, 1, 0), COHORT_ERR_PROTOCOL);
     CHECK(!look);
     close(memory);

@@ -109,7 +109,7 @@ const char *world_say_by(void (*write)(FILE *file, const struct status_model *mo
     for (uint32_t rank = 0; rank < w.job.num; rank++)
         if (w.job.localities[rank].look)
             look_sort(w.job.localities[rank].look);
-    CHECK_INT(status_model_create(&model, &w.job), COHORT_OK);
+    CHECK_OK(status_model_create(&model, &w.job));
     FILE *file = open_memstream(&text, &bytes);
     CHECK(file);
     write(file, model, symbols);
