@@ -67,7 +67,7 @@ enum cohort__control_kind {
 };
 
 enum {
-    COHORT__CONTROL_VERSION = 8,
+    COHORT__CONTROL_VERSION = 9,
     COHORT__CONTROL_MAX_LOCALITIES = 4096,
     COHORT__CONTROL_MAX_ADDRESS = 1024,
     COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, including the NUL */
