@@ -142,7 +142,7 @@ void *memory_alloc(uint32_t locality, size_t bytes)
     bool is_gone = true;
     if (!block->memory || !begin_use(locality, &is_gone) || is_gone)
         return stage_memory_alloc(locality, bytes);
-    const size_t at = block->inputs += all;
+    const size_t at = atomic_fetch_add(&block->inputs, all) + all;
     if (at <= INPUTS)
         return block->memory + areas_end() + at - all;
     end_use(locality);
