@@ -113,7 +113,7 @@ static cohort_status give_copy(cohort_object *ret_out, const void *there, size_t
 static cohort_status serve_get(const cohort_object *in, cohort_object *ret_out, void *process)
 {
     struct request request;
-    unsigned char *there;
+    unsigned char *there = NULL;
     cohort_status status = open_request(process, in, &request, &there);
     return status ? status : give_copy(ret_out, there, request.bytes);
 }
@@ -121,7 +121,7 @@ static cohort_status serve_get(const cohort_object *in, cohort_object *ret_out, 
 static cohort_status serve_put(const cohort_object *in, cohort_object *ret_out, void *process)
 {
     struct request request;
-    unsigned char *there;
+    unsigned char *there = NULL;
     (void)ret_out;
     cohort_status status = open_request(process, in, &request, &there);
     if (!status && request.bytes != in->bytes - sizeof(request))
@@ -135,7 +135,7 @@ static cohort_status serve_put(const cohort_object *in, cohort_object *ret_out, 
 static cohort_status serve_add(const cohort_object *in, cohort_object *ret_out, void *process)
 {
     struct request request;
-    unsigned char *there;
+    unsigned char *there = NULL;
     cohort_status status = open_request(process, in, &request, &there);
     if (status)
         return status;
