@@ -23,6 +23,7 @@ static struct localities localities;
 static struct cohort__group *groups[NUM];
 static struct cohort__team *teams[NUM];
 enum { NUMBER = 3 };
+static uint32_t lent = NUMBER; /* by the home of names */
 
 static void group_open(uint32_t rank)
 {
@@ -36,15 +37,16 @@ static void group_open(uint32_t rank)
     memcpy(membership->settings, packer.data, packer.bytes);
     membership->settings_bytes = packer.bytes;
     membership->instance = 1;
-    membership->number = NUMBER;
+    membership->number = lent;
     membership->num_sites = NUM_SITES;
     membership->refs = 1;
     memcpy(membership->locality_of, locality_of, sizeof(locality_of));
     cohort__packer_fini(&packer);
     CHECK_INT(cohort__inbox_get(localities.processes[rank], &inbox), COHORT_OK);
     CHECK_INT(cohort__inbox_group(inbox, "assembled", membership, &groups[rank]), COHORT_OK);
-    CHECK(groups[rank]->has_board);
-    CHECK_INT(cohort__team_create(&teams[rank], groups[rank]), COHORT_OK);
+    CHECK_INT(groups[rank]->has_board, lent != COHORT__NO_NUMBER);
+    if (groups[rank]->has_board)
+        CHECK_INT(cohort__team_create(&teams[rank], groups[rank]), COHORT_OK);
 }
 
 static void open_all(void)
@@ -579,6 +581,18 @@ static void test_lent(void)
     close_all();
 }
 
+/* Where the home had no number left, there is no board at any locality: rows by messages. */
+static void test_no_number(void)
+{
+    memset((void *)teams, 0, sizeof(teams));
+    lent = COHORT__NO_NUMBER;
+    open_all();
+    for (uint32_t rank = 0; rank < NUM; rank++)
+        CHECK(!groups[rank]->has_board && !groups[rank]->has_notes);
+    close_all();
+    lent = NUMBER;
+}
+
 /* There is no place either if the data of earlier posts fills the arena. A post that needs nothing
  * of the arena still has a place. */
 static void test_full_arena(void)
@@ -662,6 +676,7 @@ static const struct test_case cases[] = {
     {"returned", test_returned},
     {"lent", test_lent},
     {"full_arena", test_full_arena},
+    {"no_number", test_no_number},
     {"random", test_random},
     {"create_fails", test_create_fails},
 };
