@@ -461,7 +461,7 @@ static void test_many_comms(void)
 
 /* More communicators than there may be memory for, with calls so large that each board uses more
  * than a MiB of it. They call in turn, so that the boards of all others are idle. */
-enum { LARGE = 8192, NUM_LARGE = 100, FEW_LARGE = 60, LARGE_CALLS = 24 };
+enum { LARGE = 8192, NUM_LARGE = 100, FEW_LARGE = 20, LARGE_CALLS = 24 };
 
 struct large {
     struct cluster *cluster;

@@ -222,7 +222,7 @@ static cohort_status segments(cohort_comm *comm, void *arg)
     struct job *job = arg;
     size_t share = share_of(job);
     const size_t counts[] = {share + 1, share + share / 2, 5 * share / 2 - 3, 3 * share};
-    call_each(comm, job, counts, sizeof(counts) / sizeof(counts[0]));
+    call_each(comm, job, counts, test_rounds(sizeof(counts) / sizeof(counts[0]), 2));
     return COHORT_OK;
 }
 

@@ -326,7 +326,7 @@ static void test_random(void)
     static const size_t most[] = {COHORT__BOARD_LENT / 4, 5 * COHORT__BOARD_LENT / 8,
                                   COHORT__BOARD_POST / 8};
     num_lent = 0;
-    for (uint64_t seed = 1; seed <= test_rounds(60, 20); seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(60, 12); seed++) {
         struct job job = {.seed = seed,
                           .num_localities = 2 + seed / 3 % 3,
                           .most = most[seed % 8 == 0 ? 2 : seed % 2]};
@@ -335,7 +335,7 @@ static void test_random(void)
         run_sites(&job, all_shared, play, never);
         cluster_destroy(cluster);
     }
-    CHECK(num_lent > test_rounds(200, 60));
+    CHECK(num_lent > test_rounds(200, 36));
 }
 
 /* One call in which something happens while it is read --------------------------------------- */

@@ -150,7 +150,7 @@ static void *play_outside(void *arg)
 
 TEST(random)
 {
-    for (uint64_t seed = 1; seed <= NUM_ROUNDS; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(NUM_ROUNDS, 60); seed++) {
         struct cohort__random random;
         struct player players[MOST_SITES];
         cohort__random_init(&random, seed + NUM_ROUNDS);

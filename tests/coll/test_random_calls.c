@@ -21,7 +21,7 @@
  */
 
 enum { NUM_SEEDS = 100, SEEDS_A_START = 500 };
-enum { NUM_STEPS = 40, MAX_IN_FLIGHT = 8, MAX_LOCALITIES = 6, MAX_SITES = 9 };
+enum { NUM_STEPS = 40, MAX_IN_FLIGHT = 8, MAX_LOCALITIES = 6, MAX_SITES = 9, LARGE_SITES = 4 };
 static const uint64_t limit = UINT64_C(60000000000); /* a call that takes so long is a hang */
 
 enum deviation {
@@ -223,9 +223,11 @@ static void draw_call(const struct job *job, uint32_t index, struct cohort__rand
             random_call_vary(call, random);
     } else {
         random_call_draw(call, random, job->options.num_sites, job->options.root_site);
-        if (call->kind > RANDOM_CHECK && call->kind < RANDOM_GATHERV && below(random, 60) == 0)
+        bool is_plain = call->kind > RANDOM_CHECK && call->kind < RANDOM_GATHERV;
+        /* With many sites one such call takes longer than a hundred programs. */
+        if (is_plain && call->num_sites <= LARGE_SITES && below(random, 30) == 0)
             make_large(job, call);
-        else if (call->kind > RANDOM_CHECK && call->kind < RANDOM_GATHERV && below(random, 5) == 0)
+        else if (is_plain && below(random, 5) == 0)
             make_lent(call, random);
     }
     if (job->is_spread && below(random, 2))

@@ -146,7 +146,7 @@ HOST_LINKS = {'all_reduce': 1, 'broadcast': 1, 'all_to_all': 4, 'reduce_scatter'
               'all_gather': 2}
 
 
-def test_hosts():
+def long_hosts():
     """All rows over hosts, with the peers that are there, and nothing is left.
 
     With so many processes MPICH, which spins, is left out. On a loaded machine it would now and
@@ -182,7 +182,7 @@ def test_hosts():
     check_equal((marked(mark), left_of_hosts()), ([], before))
 
 
-def test_hosts_of_tasks():
+def long_hosts_of_tasks():
     """Tasks as sites of Cohort's localities, and as many ranks. The table."""
     if not may_make_hosts():
         return
@@ -346,7 +346,7 @@ def read(status, out, err):
     return json.loads(out)
 
 
-def test_figures():
+def long_figures():
     """All jobs, and what is wanted of some of their figures."""
     results = read(*compare('--json', '--quick', '--rounds', 1, 'figures'))['results']
     places = [(result['localities'], result['sites']) for result in results]

@@ -17,7 +17,7 @@ static cohort_comm *comm;
 static uint64_t generation;
 static cohort_memory_handle *handles; /* of all localities */
 
-enum { MIB = 1 << 20, LARGEST = 20 * MIB, COUNTER = 0, DATA = 64, NUM_ADDS = 1000 };
+enum { MIB = 1 << 20, LARGEST = 6 * MIB, COUNTER = 0, DATA = 64, NUM_ADDS = 1000 };
 
 static void report(const char *what, cohort_status status)
 {

@@ -86,7 +86,8 @@ TEST(sizes)
                                    223,      225, 4096,     64 * KIB, MIB - 33,
                                    MIB - 32, MIB, 65 * KIB, 5 * MIB,  10 * MIB};
     cluster = cluster_create(1, NUM, 0);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    /* A sanitizer looks at each byte: the longest are left out. */
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) - test_rounds(0, 2); i++) {
         unsigned char *owned = cluster_memory_alloc(cluster, 1, sizes[i] + 32);
         cohort_memory_handle handle = share(1, owned, sizes[i] + 32);
         check_size(&handle, owned, sizes[i]);

@@ -237,7 +237,7 @@ TEST(large)
     struct order *order = calloc(1, BYTES);
     CHECK(order);
     *order = (struct order){.seed = 1, .rank = 1, .waits = true};
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(40, 12); seed++) {
         cohort_object in = {order, BYTES};
         cohort_scope *scope;
         reset(seed);

@@ -7,8 +7,8 @@
 #include "runtime/proc/process.h"
 
 /* Several processes on one inproc hub, or in shared memory, which the test turns by hand. NUM_SEEDS
- * is how many seeds tests run with. */
-enum { LOCALITIES_MAX = 5, NUM_SEEDS = 50 };
+ * is how many seeds tests run with; with a sanitizer, FEW_SEEDS. */
+enum { LOCALITIES_MAX = 5, NUM_SEEDS = 50, FEW_SEEDS = 15 };
 
 struct localities {
     uint32_t num;

@@ -308,7 +308,7 @@ TEST(transfer)
     struct localities localities;
     for (size_t i = 0; i < BLOCK_BYTES; i++)
         from[i] = (unsigned char)(i ^ i >> 8 ^ i >> 16);
-    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+    for (uint64_t seed = 0; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         size_t bytes = seed % 8 ? 1000 + seed : BLOCK_BYTES - seed;
         struct transfer transfer = {.decline = seed % 8 == 5};
         memset(to, 0, bytes);
@@ -328,7 +328,7 @@ TEST(transfer)
 TEST(transfer_and_death)
 {
     struct localities localities;
-    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+    for (uint64_t seed = 0; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         uint32_t victim = seed & 1;
         struct transfer transfer = {0};
         localities_open(&localities, seed, 3, 1000);

@@ -93,7 +93,7 @@ enum { NUM_NAMES = sizeof(names) / sizeof(names[0]) };
 
 TEST(join_leave_reuse)
 {
-    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+    for (uint64_t seed = 0; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         const char *name = names[seed % NUM_NAMES];
         uint32_t run = 1 + seed % 3;
         open_job(seed, NUM_LOCALITIES);
@@ -134,7 +134,7 @@ TEST(longer_names)
 {
     static const char longer[2][6] = {"a\0bcd", "a\0bce"};
     enum { NUM = 3 * NUM_LOCALITIES };
-    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+    for (uint64_t seed = 0; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         open_job(seed, NUM_LOCALITIES);
         for (uint32_t i = 0; i < NUM; i++) {
             uint32_t rank = i % NUM_LOCALITIES, which = i / NUM_LOCALITIES;
@@ -194,7 +194,7 @@ TEST(many_runs)
 TEST(duplicate)
 {
     struct guest here, there;
-    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+    for (uint64_t seed = 0; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         const char *name = names[seed % NUM_NAMES];
         open_job(seed, NUM_LOCALITIES);
         enter(&guests[0], 0, name, 0, 2, "terms", 0);
@@ -222,7 +222,7 @@ TEST(duplicate)
 
 TEST(mismatch)
 {
-    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+    for (uint64_t seed = 0; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         const char *name = names[seed % NUM_NAMES];
         bool at_once = seed % 2;
         open_job(seed, NUM_LOCALITIES);
@@ -251,7 +251,7 @@ TEST(mismatch)
 /* A locality dies while sites join. Waiting joins are told once, and so are later ones. */
 TEST(death)
 {
-    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+    for (uint64_t seed = 0; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         const char *name = names[seed % NUM_NAMES];
         uint32_t victim = seed % NUM_LOCALITIES;
         open_job(seed, NUM_LOCALITIES);

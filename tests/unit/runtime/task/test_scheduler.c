@@ -343,7 +343,7 @@ static cohort_status steady(void *arg)
     size_t allocated = mallinfo2().uordblks;
     size_t arena = mallinfo2().arena;
     cohort__slab_stats_get(&before);
-    for (int i = 0; i < 20000; i++)
+    for (uint64_t i = 0; i < test_rounds(20000, 2000); i++)
         everyday();
     cohort__slab_stats_get(&after);
     CHECK_INT(after.num_chunks, before.num_chunks);
