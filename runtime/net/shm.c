@@ -129,6 +129,7 @@ static cohort_status shm_peer_add(struct cohort__net *net, uint32_t number, cons
     if (is_new) {
         shm->slots[number] = address.slot;
         shm->numbers[address.slot] = number;
+        atomic_store(&shm->peers[address.slot], number);
     }
     pthread_mutex_unlock(&shm->lock);
     if (!has_room)
@@ -150,12 +151,18 @@ struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t s
     return peer;
 }
 
+static void forget(struct cohort__shm *shm, uint32_t number)
+{
+    atomic_store(&shm->peers[shm->slots[number]], COHORT__SHM_NONE);
+    shm->slots[number] = COHORT__SHM_NONE;
+}
+
 static void disconnect(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
     if (shm->by_number[peer->number] == peer) {
         shm->by_number[peer->number] = NULL;
-        shm->slots[peer->number] = COHORT__SHM_NONE;
+        forget(shm, peer->number);
     }
     atomic_store(&peer->is_dead, true);
     peer->is_blocked = false;
@@ -170,7 +177,7 @@ static void shm_peer_remove(struct cohort__net *net, uint32_t number)
     if (is_there && shm->by_number[number])
         disconnect(shm->by_number[number]);
     else if (is_there)
-        shm->slots[number] = COHORT__SHM_NONE;
+        forget(shm, number);
     pthread_mutex_unlock(&shm->lock);
     if (is_there)
         cohort__shm_wake(shm);
@@ -340,6 +347,7 @@ static void destroy(struct cohort__net *net)
     free(shm->by_slot);
     free(shm->slots);
     free(shm->numbers);
+    free((void *)shm->peers);
     free(shm->callers);
     free(shm->sources);
     free((void *)shm->has_died);
@@ -420,13 +428,16 @@ static cohort_status open_memory(struct cohort__shm *shm)
     shm->callers = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     shm->sources = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     shm->numbers = malloc(shm->hub->size * sizeof(*shm->numbers));
+    shm->peers = malloc(shm->hub->size * sizeof(*shm->peers));
     shm->has_died = calloc(shm->hub->size, sizeof(*shm->has_died));
     shm->windows = calloc(2 * (size_t)shm->hub->size, sizeof(*shm->windows));
     if (!shm->has_died || !shm->windows || !shm->by_slot || !shm->callers || !shm->sources ||
-        !shm->numbers)
+        !shm->numbers || !shm->peers)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
-    for (uint32_t slot = 0; slot < shm->hub->size; slot++)
+    for (uint32_t slot = 0; slot < shm->hub->size; slot++) {
         shm->numbers[slot] = COHORT__SHM_NONE;
+        atomic_init(&shm->peers[slot], COHORT__SHM_NONE);
+    }
     shm->common = shm_map(shm, 0, cohort__shm_common_bytes(shm->hub->size));
     if (!shm->common)
         return cohort__error_slot()->status;
@@ -496,6 +507,12 @@ bool cohort__shm_slot_of(struct cohort__net *net, uint32_t number, uint32_t *ret
         return false;
     *ret_slot = slot;
     return true;
+}
+
+bool cohort__shm_is_peer(const struct cohort__net *net, uint32_t slot, uint32_t number)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    return slot < shm->hub->size && atomic_load(&shm->peers[slot]) == number;
 }
 
 bool cohort__shm_slot_ever(struct cohort__net *net, uint32_t number, uint32_t *ret_slot)

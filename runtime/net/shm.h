@@ -35,7 +35,9 @@ bool cohort__shm_shares(const struct cohort__net *net, const void *address, size
 /* The slots of this end and of a peer. False: the peer doesn't share the memory. */
 uint32_t cohort__shm_own_slot(const struct cohort__net *net);
 bool cohort__shm_slot_of(struct cohort__net *net, uint32_t peer, uint32_t *ret_slot);
-/* The same, also for a peer that was removed. */
+/* Whether that slot is that peer's, at no more cost than two loads. */
+bool cohort__shm_is_peer(const struct cohort__net *net, uint32_t slot, uint32_t peer);
+/* Its slot, also of a peer that was removed. */
 bool cohort__shm_slot_ever(struct cohort__net *net, uint32_t peer, uint32_t *ret_slot);
 
 /* SLOT has died: the memory of its rings goes back to the system when the peer is removed. */

@@ -134,6 +134,7 @@ struct cohort__shm {
     uint32_t num_numbers;
     uint32_t *slots;                     /* by number; COHORT__SHM_NONE: not added, or removed */
     uint32_t *numbers;                   /* by slot; COHORT__SHM_NONE: not added */
+    _Atomic uint32_t *peers;             /* the same, and not removed; read without the lock */
     struct cohort__shm_peer **by_number; /* NULL: not made, or removed */
     struct cohort__shm_peer **by_slot;   /* NULL: not made */
     _Atomic bool *has_died;              /* by slot: told so by cohort__shm_died */

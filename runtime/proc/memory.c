@@ -98,6 +98,12 @@ void cohort_memory_free(void *memory)
         cohort__memory_free_for(cohort__process_current(), memory);
 }
 
+/* Behind the name in a handle: that it is one of the job, and nobody has changed it. */
+enum { SEAL = sizeof(struct cohort__block_name) / sizeof(uint64_t) };
+_Static_assert(sizeof(((cohort_memory_handle *)NULL)->of_the_library) / sizeof(uint64_t) ==
+                   SEAL + 1,
+               "it is all of it");
+
 /* The same for all that a handle says, so that nothing of it can be taken for that of another. Each
  * operation computes it: so the products do not wait for each other. */
 static uint64_t seal_of(const struct cohort__process *process, const cohort_memory_handle *handle,
@@ -113,6 +119,7 @@ static uint64_t seal_of(const struct cohort__process *process, const cohort_memo
                               name->word};
     const uint64_t step = UINT64_C(0x9e3779b97f4a7c15); /* odd: a word that differs is seen */
     uint64_t sum = 0, factor = 1;
+#pragma GCC unroll 8
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         factor *= step;
         sum += words[i] * factor;
@@ -120,28 +127,35 @@ static uint64_t seal_of(const struct cohort__process *process, const cohort_memo
     return cohort__hash_u64(sum);
 }
 
-bool cohort__memory_place(const struct cohort__process *process, const cohort_memory_handle *handle,
-                          struct cohort__memory_place *ret_place)
+bool cohort__memory_name(const struct cohort__process *process, const cohort_memory_handle *handle,
+                         struct cohort__block_name *ret_name)
 {
-    _Static_assert(sizeof(*ret_place) == sizeof(handle->of_the_library), "it is all of it");
-    memcpy(ret_place, handle->of_the_library, sizeof(*ret_place));
+    memcpy(ret_name, handle->of_the_library, sizeof(*ret_name));
     return handle->locality < process->options.size &&
-           ret_place->seal == seal_of(process, handle, &ret_place->name);
+           handle->of_the_library[SEAL] == seal_of(process, handle, ret_name);
+}
+
+/* In a handle's place that is reserved: where peers of this host look for the heap. */
+static uint32_t own_slot(const struct cohort__process *process)
+{
+    struct cohort__net *near = process->net ? process->net->near : NULL;
+    return near ? cohort__shm_own_slot(near) : 0;
 }
 
 cohort_status cohort__memory_share_for(struct cohort__process *process,
                                        cohort_memory_handle *ret_handle, const void *memory,
                                        size_t bytes)
 {
-    struct cohort__memory_place place;
-    if (!cohort__blocks_share(&process->blocks, heap_of(process), memory, bytes, &place.name))
+    struct cohort__block_name name;
+    if (!cohort__blocks_share(&process->blocks, heap_of(process), memory, bytes, &name))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "cohort_memory_share: %p is not %zu bytes of a block of "
                            "cohort_memory_alloc",
                            memory, bytes);
-    *ret_handle = (cohort_memory_handle){.locality = process->options.rank, .bytes = bytes};
-    place.seal = seal_of(process, ret_handle, &place.name);
-    memcpy(ret_handle->of_the_library, &place, sizeof(place));
+    *ret_handle = (cohort_memory_handle){
+        .locality = process->options.rank, .reserved = own_slot(process), .bytes = bytes};
+    memcpy(ret_handle->of_the_library, &name, sizeof(name));
+    ret_handle->of_the_library[SEAL] = seal_of(process, ret_handle, &name);
     return COHORT_OK;
 }
 

@@ -14,14 +14,8 @@ cohort_status cohort__memory_share_for(struct cohort__process *process,
                                        cohort_memory_handle *ret_handle, const void *memory,
                                        size_t bytes);
 
-/* What a handle says to the library. */
-struct cohort__memory_place {
-    struct cohort__block_name name;
-    uint64_t seal; /* that this is a handle of the job, and nobody has changed it */
-};
-
-/* Reads *RET_PLACE out of HANDLE. False: it is none of PROCESS's job. */
-bool cohort__memory_place(const struct cohort__process *process, const cohort_memory_handle *handle,
-                          struct cohort__memory_place *ret_place);
+/* Reads *RET_NAME out of HANDLE. False: it is none of PROCESS's job. */
+bool cohort__memory_name(const struct cohort__process *process, const cohort_memory_handle *handle,
+                         struct cohort__block_name *ret_name);
 
 #endif

@@ -38,13 +38,14 @@ static cohort__any_function *const shown[NUM_KINDS] = {(cohort__any_function *)c
 struct operation {
     struct cohort__process *process;
     enum kind kind;
-    cohort_memory_handle handle;
-    struct cohort__memory_place place;
+    uint32_t owner;
+    uint32_t slot;      /* of the owner, if that is a peer of this host */
+    uint64_t of_handle; /* how many bytes the handle has */
+    struct cohort__block_name name;
     size_t offset; /* in the handle's memory */
     size_t bytes;
     void *mine;     /* of add: where the number before goes, or NULL */
     uint64_t value; /* to be added */
-    uint32_t slot;  /* of the heap in which it is done, if that is another locality's */
 };
 
 /* What the owner is asked; the bytes of a put follow. */
@@ -178,16 +179,16 @@ static cohort_status piece_begin(const struct operation *operation, struct piece
     if (!request)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory for a piece of %zu bytes",
                            name.text, piece->bytes);
-    *request = (struct request){.id = operation->place.name.id,
-                                .offset = operation->place.name.offset + operation->offset + at,
+    *request = (struct request){.id = operation->name.id,
+                                .offset = operation->name.offset + operation->offset + at,
                                 .bytes = piece->bytes,
                                 .value = operation->value};
     if (data > 0)
         memcpy(request + 1, (const unsigned char *)operation->mine + at, data);
     piece->request = request;
-    piece->future = cohort__remote_call(
-        cohort__remote_tasks_of(operation->process), operation->handle.locality, 1, &name,
-        &(cohort_object){request, sizeof(*request) + data}, &piece->out);
+    piece->future =
+        cohort__remote_call(cohort__remote_tasks_of(operation->process), operation->owner, 1, &name,
+                            &(cohort_object){request, sizeof(*request) + data}, &piece->out);
     return COHORT_OK;
 }
 
@@ -202,9 +203,9 @@ static cohort_status piece_end(const struct operation *operation, struct piece *
     if (status || operation->kind == PUT)
         return status;
     if (piece->out.bytes != piece->bytes)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "%s: locality %u has given %zu bytes, not %zu",
-                             names[operation->kind], operation->handle.locality, piece->out.bytes,
-                             piece->bytes);
+        status =
+            cohort_fail(COHORT_ERR_PROTOCOL, "%s: locality %u has given %zu bytes, not %zu",
+                        names[operation->kind], operation->owner, piece->out.bytes, piece->bytes);
     else if (operation->mine && piece->bytes > 0)
         memcpy((unsigned char *)operation->mine + piece->at, piece->out.data, piece->bytes);
     cohort_object_fini(&piece->out);
@@ -239,31 +240,32 @@ static cohort_status fail(const struct operation *operation, cohort_status statu
 {
     return cohort_fail(status, "%s: %zu bytes at %zu of %llu bytes of locality %u: %s",
                        names[operation->kind], operation->bytes, operation->offset,
-                       (unsigned long long)operation->handle.bytes, operation->handle.locality,
-                       why);
+                       (unsigned long long)operation->of_handle, operation->owner, why);
 }
 
 /* Whether what was read, or done, is worth nothing: the owner has ended, and another locality,
- * which knew of it before this one, has given its memory back. Then it is asked, too. */
+ * which knew of it before this one, has given its memory back. Then it is asked, too. What was
+ * read before this look is what was there; what was written may be lost in that moment, but then
+ * nobody can look for it any more. */
 static bool is_gone(const struct operation *operation)
 {
-    atomic_thread_fence(memory_order_seq_cst);
-    return operation->handle.locality != operation->process->options.rank &&
+    atomic_thread_fence(memory_order_acquire);
+    return operation->owner != operation->process->options.rank &&
            cohort__shm_heap_is_gone(operation->process->net->near, operation->slot);
 }
 
 /* *RET_THERE is NULL where this locality has no way to the heap of the owner, which is another one.
  * There is none to that of a dead one, either, since it is no peer any more: who asks it hears so.
  */
-static cohort_status look_in_heap(struct operation *operation, unsigned char **ret_there)
+static cohort_status look_in_heap(const struct operation *operation, unsigned char **ret_there)
 {
-    const struct cohort__block_name *name = &operation->place.name;
+    const struct cohort__block_name *name = &operation->name;
     struct cohort__net *near = operation->process->net ? operation->process->net->near : NULL;
     const uint64_t at = name->in_heap + operation->offset;
-    uint32_t slot;
+    const uint32_t slot = operation->slot;
     *ret_there = NULL;
     if (!near || name->word == COHORT__BLOCKS_NO_WORD ||
-        !cohort__shm_slot_of(near, operation->handle.locality, &slot))
+        !cohort__shm_is_peer(near, slot, operation->owner))
         return COHORT_OK;
     const unsigned char *word = cohort__shm_heap_read(near, slot, name->word, sizeof(uint64_t));
     unsigned char *there =
@@ -272,7 +274,6 @@ static cohort_status look_in_heap(struct operation *operation, unsigned char **r
             : cohort__shm_heap_write(near, slot, at, operation->bytes);
     if (!word || !there)
         return COHORT_OK;
-    operation->slot = slot;
     if (__atomic_load_n((const uint64_t *)(const void *)word, __ATOMIC_SEQ_CST) == name->id)
         *ret_there = there;
     else if (!is_gone(operation))
@@ -280,10 +281,10 @@ static cohort_status look_in_heap(struct operation *operation, unsigned char **r
     return COHORT_OK;
 }
 
-static cohort_status find(struct operation *operation, unsigned char **ret_there)
+static cohort_status find(const struct operation *operation, unsigned char **ret_there)
 {
-    const uint32_t rank = operation->handle.locality;
-    const struct cohort__block_name *name = &operation->place.name;
+    const uint32_t rank = operation->owner;
+    const struct cohort__block_name *name = &operation->name;
     if (rank == operation->process->options.rank) {
         *ret_there = cohort__blocks_find(&operation->process->blocks, name->id,
                                          name->offset + operation->offset, operation->bytes);
@@ -341,8 +342,10 @@ static cohort_status check(struct operation *operation, const cohort_memory_hand
         return cohort__scheduler_refuse(name);
     if (!handle)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: handle is NULL", name);
-    operation->handle = *handle;
-    if (!cohort__memory_place(operation->process, handle, &operation->place))
+    operation->owner = handle->locality;
+    operation->slot = handle->reserved;
+    operation->of_handle = handle->bytes;
+    if (!cohort__memory_name(operation->process, handle, &operation->name))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "%s: the handle, which says %llu bytes of locality %u, is none that "
                            "cohort_memory_share has made in this job",
@@ -352,7 +355,7 @@ static cohort_status check(struct operation *operation, const cohort_memory_hand
     if (operation->kind != ADD && operation->bytes > 0 && !operation->mine)
         return fail(operation, COHORT_ERR_BAD_PARAMETER, "no memory here is given (NULL)");
     /* Blocks begin at multiples of 64. */
-    if (operation->kind == ADD && (operation->place.name.offset + operation->offset) % 8 != 0)
+    if (operation->kind == ADD && (operation->name.offset + operation->offset) % 8 != 0)
         return fail(operation, COHORT_ERR_BAD_PARAMETER, "its address is no multiple of 8");
     return COHORT_OK;
 }

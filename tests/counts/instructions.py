@@ -26,6 +26,8 @@ LIMITS = {
                        2, (100, 1600)),
     'channel_calls': ('an 8-byte message between two localities that share memory', 4440, 1,
                       (100, 1600)),
+    'one_sided_calls': ('8 bytes got, put or added in the memory of another locality of the host',
+                        490, 3, (100, 5100)),
 }
 
 
