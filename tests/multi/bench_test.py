@@ -314,6 +314,14 @@ def test_works():
           status, err)
 
 
+def test_works_without_memory():
+    """One site has none: so says the other one, too, and does not wait for it."""
+    status, _, err = run('-n', 2, '--keep-going', 'sh', '-c',
+                         '[ $COHORT_LOCALITY = 0 ] && export COHORT_MEMORY_MIB=1; exec "$0" "$@"',
+                         BENCH, '--quick', '--rounds', 1, 'coll', '--works', 'get:4194304')
+    check(status != 0 and 'site 0 has no memory' in err and '(COHORT_MEMORY_MIB)' in err, err)
+
+
 def test_task_works():
     """Single works, and those that can't be done."""
     results = read(*bench('--json', '--quick', 'tasks', '--works', 'then:10,fib:9',

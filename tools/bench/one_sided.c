@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohort-bench: get, put and add, in the memory of the other of two sites. */
+#include <string.h>
+
 #include "tools/bench/operation.h"
 #include "tools/bench/pairs.h"
 
@@ -12,28 +14,35 @@ static struct {
     uint64_t num_added, before;
 } shared;
 
-/* Both sites do that before one of them goes on. */
-static cohort_status open_memory(const struct bench_call *call)
+static cohort_status allocate(const struct bench_call *call, cohort_memory_handle *ret_own)
 {
-    const uint32_t other = 1 - cohort_comm_this_site(call->comm);
-    cohort_memory_handle own;
+    const size_t bytes = call->count * sizeof(double);
     void *memory;
-    if (shared.memory)
-        return COHORT_OK;
-    cohort_status status = cohort_memory_alloc(&memory, call->count * sizeof(double));
+    cohort_status status = cohort_memory_alloc(&memory, bytes);
     if (status)
         return status;
     shared.memory = memory;
-    for (size_t i = 0; i < call->count; i++)
-        shared.memory[i] = call->in[i];
-    status = cohort_memory_share(&own, memory, call->count * sizeof(double));
-    if (status)
-        return status;
+    memcpy(memory, call->in, bytes);
+    return cohort_memory_share(ret_own, memory, bytes);
+}
+
+/* Both sites do that before one of them goes on. One that has no memory says so to the other. */
+static cohort_status open_memory(const struct bench_call *call)
+{
+    const uint32_t other = 1 - cohort_comm_this_site(call->comm);
+    cohort_memory_handle own = {0};
+    if (shared.memory)
+        return COHORT_OK;
+    cohort_status status = allocate(call, &own);
     cohort_future *told = cohort_channel_set(call->comm, other, TAG, &own, sizeof(own));
-    status = cohort_await(
+    cohort_status come = cohort_await(
         cohort_channel_get(call->comm, other, TAG, &shared.other, sizeof(shared.other), NULL));
-    cohort_status told_status = cohort_await(told);
-    return status ? status : told_status;
+    cohort_status gone = cohort_await(told);
+    if (status || come || gone)
+        return status ? status : come ? come : gone;
+    return shared.other.bytes > 0
+               ? COHORT_OK
+               : cohort_fail(COHORT_ERR_NO_MEMORY, "site %u has no memory", (unsigned)other);
 }
 
 static void close_memory(void)
