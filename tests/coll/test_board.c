@@ -120,7 +120,7 @@ static cohort_status silent_calls(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_silence(void)
+TEST(silence)
 {
     struct silence silence = {.cluster = cluster_create(1, 3, 0), .num_calls = 100};
     run_in(silence.cluster, "silence", 7, never, silent_calls, &silence);
@@ -202,7 +202,7 @@ static void run_wrong(const char *name, struct wrong wrong, uint64_t stall)
     run(name, 3, 7, stall, one_wrong, &same);
 }
 
-static void test_wrong(void)
+TEST(wrong)
 {
     static const struct {
         const char *name;
@@ -268,7 +268,7 @@ static cohort_status one_differs(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_told_once(void)
+TEST(told_once)
 {
     struct long_call all = {.cluster = cluster_create(1, 4, 0)};
     run_in(all.cluster, "told once", 4, never, one_differs, &all);
@@ -277,7 +277,7 @@ static void test_told_once(void)
 
 /* Before the last site has called, all others are told: at once of a failure, and of a different
  * call when they begin to ask. */
-static void test_absent(void)
+TEST(absent)
 {
     for (uint32_t absent = 0; absent < 6; absent++)
         for (uint32_t culprit = 0; culprit < 6; culprit++) {
@@ -320,7 +320,7 @@ static cohort_status skip(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_skip(void)
+TEST(skip)
 {
     for (uint32_t culprit = 0; culprit < 6; culprit++) {
         run("skip", 6, 6, SOON, skip, &culprit);
@@ -346,7 +346,7 @@ static cohort_status leave(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_leave(void)
+TEST(leave)
 {
     for (uint32_t culprit = 0; culprit < 6; culprit++) {
         run("leave", 6, 6, SOON, leave, &culprit);
@@ -372,7 +372,7 @@ static cohort_status in_flight(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_in_flight(void)
+TEST(in_flight)
 {
     run("in flight", 4, 4, never, in_flight, NULL);
     run("in flight", 4, 11, never, in_flight, NULL);
@@ -451,7 +451,7 @@ static uint64_t run_many(struct cluster *cluster, uint32_t num, bool has_boards)
     return sent;
 }
 
-static void test_many_comms(void)
+TEST(many_comms)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
     uint32_t num = (uint32_t)test_rounds(MANY_COMMS, FEW_COMMS);
@@ -536,7 +536,7 @@ static cohort_status run_large(void *arg)
     return COHORT_OK;
 }
 
-static void test_large_comms(void)
+TEST(large_comms)
 {
     struct large large = {.cluster = cluster_create(1, SITES_OF_ONE, 0),
                           .num = (uint32_t)test_rounds(NUM_LARGE, FEW_LARGE)};
@@ -576,14 +576,14 @@ static cohort_status fill_arena(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_full_arena(void)
+TEST(full_arena)
 {
     run("full", 2, 2, never, fill_arena, NULL);
 }
 
 /* Many boards at the same time, again and again: those that have been given back, which may take a
  * moment, are used again. */
-static void test_many_again(void)
+TEST(many_again)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
     for (uint64_t round = 0; round < test_rounds(3, 1); round++)
@@ -593,7 +593,7 @@ static void test_many_again(void)
 
 /* Uses the same name again and again. A board is free once all have left it, and then it is as good
  * as new. */
-static void test_again(void)
+TEST(again)
 {
     struct silence silence = {.cluster = cluster_create(1, 3, 0), .num_calls = 12};
     for (uint64_t i = 0; i < test_rounds_of(300, 100, 40) || silence.num_sent > 0; i++)
@@ -650,7 +650,7 @@ static cohort_status answered(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_through(void)
+TEST(through)
 {
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++)
         for (int looks_again = 0; looks_again < 2; looks_again++) {
@@ -681,7 +681,7 @@ static cohort_status take_nothing(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_all_missing(void)
+TEST(all_missing)
 {
     enum { NUM = 8 };
     struct cluster *cluster = cluster_create(1, NUM, 0);
@@ -689,24 +689,7 @@ static void test_all_missing(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"silence", test_silence},
-    {"wrong", test_wrong},
-    {"told_once", test_told_once},
-    {"absent", test_absent},
-    {"skip", test_skip},
-    {"leave", test_leave},
-    {"in_flight", test_in_flight},
-    {"many_comms", test_many_comms},
-    {"many_again", test_many_again},
-    {"again", test_again},
-    {"through", test_through},
-    {"large_comms", test_large_comms},
-    {"full_arena", test_full_arena},
-    {"all_missing", test_all_missing},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 3);
+    return cluster_test(argc, argv, 3);
 }

@@ -181,7 +181,7 @@ static cohort_status sizes(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_sizes(void)
+TEST(sizes)
 {
     for (uint64_t in_place = 0; in_place < test_rounds(2, 1); in_place++) {
         run("sizes", &(struct job){.num_localities = 2, .num_sites = 2, .is_in_place = in_place},
@@ -210,7 +210,7 @@ static cohort_status large(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_large(void)
+TEST(large)
 {
     run("large", &(struct job){.num_localities = 7, .num_sites = 7}, large);
     run("large", &(struct job){.num_localities = 7, .num_sites = 8, .is_in_place = true}, large);
@@ -226,7 +226,7 @@ static cohort_status segments(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_segments(void)
+TEST(segments)
 {
     for (uint64_t in_place = 0; in_place < test_rounds(2, 1); in_place++) {
         run("segments", &(struct job){.num_localities = 2, .num_sites = 2, .is_in_place = in_place},
@@ -251,7 +251,7 @@ static cohort_status too_much(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_too_much(void)
+TEST(too_much)
 {
     run("too much", &(struct job){.num_localities = 3, .num_sites = 24}, too_much);
 }
@@ -281,7 +281,7 @@ static cohort_status mixture(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_mixture(void)
+TEST(mixture)
 {
     for (uint32_t slow = 0; slow < test_rounds(4, 1); slow++) {
         run("mixture", &(struct job){.num_localities = 3, .num_sites = 3, .slow = slow}, mixture);
@@ -344,7 +344,7 @@ static void check_leave(size_t count)
     }
 }
 
-static void test_leave(void)
+TEST(leave)
 {
     check_leave(LARGE);
     check_leave(IN_SEGMENTS);
@@ -376,7 +376,7 @@ static cohort_status leave_posted(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_leave_posted(void)
+TEST(leave_posted)
 {
     for (uint32_t culprit = 0; culprit < 3; culprit++) {
         struct leaving leaving = {.job = {.num_localities = 3, .num_sites = 3},
@@ -425,7 +425,7 @@ static cohort_status leave_reducing(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_leave_reducing(void)
+TEST(leave_reducing)
 {
     for (uint32_t num_local = 1; num_local < 3; num_local++)
         for (uint32_t culprit = 0; culprit < 3 * num_local; culprit++) {
@@ -442,18 +442,7 @@ static void test_leave_reducing(void)
         }
 }
 
-static const struct test_case cases[] = {
-    {"sizes", test_sizes},
-    {"large", test_large},
-    {"segments", test_segments},
-    {"too_much", test_too_much},
-    {"mixture", test_mixture},
-    {"leave", test_leave},
-    {"leave_posted", test_leave_posted},
-    {"leave_reducing", test_leave_reducing},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -216,7 +216,7 @@ static void run(struct job job)
 }
 
 /* With a last piece that is shorter, and with several readers in one locality. */
-static void test_steps(void)
+TEST(steps)
 {
     static const size_t bytes[] = {LEAST, MOST - PIECE / 2, MOST};
     for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
@@ -225,31 +225,24 @@ static void test_steps(void)
 }
 
 /* Blocks end within pieces. */
-static void test_steps_of_scatter(void)
+TEST(steps_of_scatter)
 {
     run((struct job){.num_sites = 2, .bytes = LEAST, .is_scatter = true});
     run((struct job){.num_sites = 4, .bytes = LEAST / 2 + 100, .is_scatter = true});
 }
 
-static void test_reader_fails(void)
+TEST(reader_fails)
 {
     run((struct job){.event = READER_FAILS, .num_sites = 2, .bytes = LEAST});
     run((struct job){.event = READER_FAILS, .num_sites = 2, .bytes = MOST});
 }
 
-static void test_source_fails(void)
+TEST(source_fails)
 {
     run((struct job){.event = SOURCE_FAILS, .num_sites = 2, .bytes = MOST});
 }
 
-static const struct test_case cases[] = {
-    {"steps", test_steps},
-    {"steps_of_scatter", test_steps_of_scatter},
-    {"reader_fails", test_reader_fails},
-    {"source_fails", test_source_fails},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -171,7 +171,7 @@ static cohort_status go_ahead(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_ahead(void)
+TEST(ahead)
 {
     static const size_t counts[] = {1, 4, 100, 9000, 30000};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
@@ -216,7 +216,7 @@ static cohort_status mixture(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_mixture(void)
+TEST(mixture)
 {
     for (uint32_t slow = 0; slow < 4; slow++)
         for (uint32_t root = 0; root < 4; root++) {
@@ -262,7 +262,7 @@ static cohort_status leave(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_leave(void)
+TEST(leave)
 {
     for (uint32_t culprit = 0; culprit < 4; culprit++) {
         if (culprit == 2)
@@ -300,7 +300,7 @@ static cohort_status root_leaves(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_root_leaves(void)
+TEST(root_leaves)
 {
     for (uint32_t root = 0; root < 3; root++)
         run("root leaves",
@@ -335,7 +335,7 @@ static cohort_status refuse(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_refuse(void)
+TEST(refuse)
 {
     for (uint32_t root = 0; root < 3; root++)
         run("refuse",
@@ -374,7 +374,7 @@ static cohort_status differ(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_differ(void)
+TEST(differ)
 {
     for (uint32_t culprit = 1; culprit < 3; culprit++)
         for (size_t count = 1; count < 3; count++)
@@ -384,13 +384,7 @@ static void test_differ(void)
                 differ);
 }
 
-static const struct test_case cases[] = {
-    {"ahead", test_ahead},   {"mixture", test_mixture},
-    {"leave", test_leave},   {"root_leaves", test_root_leaves},
-    {"refuse", test_refuse}, {"differ", test_differ},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -353,7 +353,7 @@ int main(int argc, char **argv)
     int status = 0;
     for (uint64_t left = test_rounds(num_games, num_games / 4 + 1); left > 0 && status == 0;
          left -= num_games) {
-        char *args[8]; /* cluster_main takes its options out */
+        char *args[8]; /* cluster_test takes its options out */
         num_games = left < GAMES_A_START ? left : GAMES_A_START;
         CHECK((size_t)argc < sizeof(args) / sizeof(args[0]));
         memcpy(args, argv, (size_t)argc * sizeof(args[0]));

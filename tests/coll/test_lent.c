@@ -321,7 +321,7 @@ static const char all_shared[] =
     "exclusive_scan=shared,shift=shared";
 
 /* Lengths on both sides of the least that is lent, and beyond what a post can have. */
-static void test_random(void)
+TEST(random)
 {
     static const size_t most[] = {COHORT__BOARD_LENT / 4, 5 * COHORT__BOARD_LENT / 8,
                                   COHORT__BOARD_POST / 8};
@@ -506,18 +506,18 @@ static void run_all(enum event event, uint32_t num_localities)
             .call = {.kind = kinds[i], .count = COHORT__BOARD_LENT, .lends = {true}}});
 }
 
-static void test_lender_waits(void)
+TEST(lender_waits)
 {
     run_all(NOTHING_ELSE, 2);
     run_all(NOTHING_ELSE, 3);
 }
 
-static void test_reader_fails(void)
+TEST(reader_fails)
 {
     run_all(READER_FAILS, 3);
 }
 
-static void test_lender_fails(void)
+TEST(lender_fails)
 {
     run_all(LENDER_FAILS, 3);
 }
@@ -561,7 +561,7 @@ static cohort_status hold_back(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static void test_held_back(void)
+TEST(held_back)
 {
     const struct call call = {
         .kind = BROADCAST, .count = COHORT__BOARD_LENT, .lends = {true, true, true}};
@@ -573,15 +573,7 @@ static void test_held_back(void)
     cluster_destroy(cluster);
 }
 
-static const struct test_case cases[] = {
-    {"random", test_random},
-    {"lender_waits", test_lender_waits},
-    {"reader_fails", test_reader_fails},
-    {"lender_fails", test_lender_fails},
-    {"held_back", test_held_back},
-};
-
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    return cluster_test(argc, argv, NUM_WORKERS);
 }

@@ -706,7 +706,7 @@ int main(int argc, char **argv)
     /* Clusters are freed, and their descriptors are closed, when the workers have ended. */
     int status = 0;
     for (uint64_t left = num_seeds; left > 0 && status == 0; left -= num_seeds) {
-        char *args[8]; /* cluster_main takes its options out */
+        char *args[8]; /* cluster_test takes its options out */
         num_seeds = left < SEEDS_A_START ? left : SEEDS_A_START;
         CHECK((size_t)first < sizeof(args) / sizeof(args[0]));
         memcpy(args, argv, (size_t)first * sizeof(args[0]));

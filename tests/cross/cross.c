@@ -55,7 +55,7 @@ static void draw(void)
 
 /* A child ------------------------------------------------------------------------------------ */
 
-static void test_program(void)
+TEST(program)
 {
     play(&program);
 }
@@ -69,7 +69,6 @@ static void time_is_over(int number)
 
 static _Noreturn void child(void)
 {
-    static const struct test_case cases[] = {{"program", test_program}};
     char name[] = "cross", movable[] = "--movable", thread[] = "--thread", shm[] = "--shm";
     char *argv[8] = {name};
     int argc = 1;
@@ -87,7 +86,7 @@ static _Noreturn void child(void)
         argv[argc++] = thread;
     if (shares_memory)
         argv[argc++] = shm;
-    int status = cluster_main(argc, argv, cases, 1, program.num_workers);
+    int status = cluster_test(argc, argv, program.num_workers);
     result->sum = trace_sum();
     result->has_ended = true;
     fflush(NULL);

@@ -60,7 +60,7 @@ static bool play(long num_left, unsigned char *data)
 }
 
 /* In a cluster of its own each time, whose first block it is; and in one that goes on. */
-static void test_each_allocation(void)
+TEST(each_allocation)
 {
     unsigned char *data = malloc(HUGE);
     CHECK(data);
@@ -86,7 +86,6 @@ static void test_each_allocation(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"each_allocation", test_each_allocation}};
     scarce_init();
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_test(argc, argv, 1);
 }

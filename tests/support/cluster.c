@@ -416,16 +416,12 @@ void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t pee
 struct program {
     int argc;
     char **argv;
-    const struct test_case *cases; /* NULL: those of TEST */
-    size_t num_cases;
 };
 
 static cohort_status run(void *arg)
 {
     const struct program *program = arg;
-    int failed = program->cases
-                     ? test_main(program->argc, program->argv, program->cases, program->num_cases)
-                     : tests_run(program->argc, program->argv);
+    int failed = tests_run(program->argc, program->argv);
     cohort__scheduler_stop();
     return failed ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -474,28 +470,12 @@ unsigned cluster_num_workers(void)
 
 int cluster_test(int argc, char **argv, unsigned num_workers)
 {
-    return cluster_main(argc, argv, NULL, 0, num_workers);
-}
-
-static int test_with_one_worker(int argc, char **argv)
-{
-    return cluster_test(argc, argv, 1);
-}
-
-__attribute__((constructor)) static void be_the_runner(void)
-{
-    tests_runner = test_with_one_worker;
-}
-
-int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
-                 unsigned num_workers)
-{
     if (argc > 1 && sscanf(argv[1], "--workers=%u", &num_workers) == 1)
         takes(&argc, &argv, argv[1]);
     bool tasks_move = takes(&argc, &argv, "--movable");
     bool progress_thread = takes(&argc, &argv, "--thread");
     shares_memory = takes(&argc, &argv, "--shm");
-    struct program program = {argc, argv, cases, num_cases};
+    struct program program = {argc, argv};
     struct cohort__poller poller = {
         .progress = progress, .look = look, .arm = arm, .disarm = disarm, .fd = -1};
     struct cohort__loop *loop;
@@ -525,4 +505,14 @@ int cluster_main(int argc, char **argv, const struct test_case *cases, size_t nu
     cohort__loop_remove_poller(loop, &poller);
     cohort__loop_destroy(loop);
     return status ? 1 : 0;
+}
+
+static int test_with_one_worker(int argc, char **argv)
+{
+    return cluster_test(argc, argv, 1);
+}
+
+__attribute__((constructor)) static void be_the_runner(void)
+{
+    tests_runner = test_with_one_worker;
 }

@@ -19,10 +19,6 @@ struct cluster;
 int cluster_test(int argc, char **argv, unsigned num_workers);
 unsigned cluster_num_workers(void);
 
-/* The same with a table: for what has yet to use TEST. */
-int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
-                 unsigned num_workers);
-
 /* Whether --shm was given. Localities can't be disconnected then, nor killed. */
 bool cluster_is_shared(void);
 

@@ -46,17 +46,6 @@ int tests_run(int argc, char **argv)
     return 0;
 }
 
-int test_main(int argc, char **argv, const struct test_case *table, size_t num_cases)
-{
-    static struct test all[64];
-    CHECK(num_cases <= sizeof(all) / sizeof(all[0]));
-    for (size_t i = 0; i < num_cases && !all[i].run; i++) {
-        all[i] = (struct test){table[i].name, table[i].run, (int)i, NULL};
-        tests_add(&all[i]);
-    }
-    return tests_run(argc, argv);
-}
-
 uint64_t test_rounds(uint64_t all, uint64_t few)
 {
     return test_rounds_of(all, all, few);

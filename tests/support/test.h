@@ -84,13 +84,6 @@ void tests_add(struct test *added);
 int tests_run(int argc, char **argv);
 extern int (*tests_runner)(int argc, char **argv);
 
-/* The same with a table: for what has yet to use TEST. */
-struct test_case {
-    const char *name;
-    void (*run)(void);
-};
-int test_main(int argc, char **argv, const struct test_case *cases, size_t num_cases);
-
 /* How many rounds to play: FEW in a build with a sanitizer, which slows them down, ALL in other
  * builds, and in the suite long of each build (there TEST_LONG is set). */
 uint64_t test_rounds(uint64_t all, uint64_t few);

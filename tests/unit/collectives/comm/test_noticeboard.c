@@ -227,7 +227,7 @@ static void call_read(uint32_t rank, uint64_t generation, uint32_t source, size_
 /* Leaving and reading ---------------------------------------------------------------------- */
 
 /* From nothing to the most that there may be, in the note and in a cell. Places are used again. */
-static void test_sizes(void)
+TEST(sizes)
 {
     static const size_t sizes[] = {
         0, 1, COHORT__NOTE_INLINE - 1, COHORT__NOTE_INLINE, LONG, LONGEST - 1, LONGEST};
@@ -245,7 +245,7 @@ static void test_sizes(void)
 }
 
 /* Each of the notes of a call has its own place, and notes are left and read in any order. */
-static void test_any_order(void)
+TEST(any_order)
 {
     static const uint64_t generations[] = {7, 5, 6};
     struct cohort__notice_call posters[3], readers[3];
@@ -279,7 +279,7 @@ static void test_any_order(void)
 }
 
 /* All places are taken, by the longest notes. Each has a cell of its own. */
-static void test_full(void)
+TEST(full)
 {
     open_all();
     struct cohort__notice_readers readers_of = for_one(1);
@@ -305,7 +305,7 @@ static void test_full(void)
 }
 
 /* Notes that are read soon use few cells. */
-static void test_few_cells(void)
+TEST(few_cells)
 {
     open_all();
     struct cohort__notice_readers readers_of = for_one(1);
@@ -342,7 +342,7 @@ static void check_reuse(uint64_t first)
     close_all();
 }
 
-static void test_reuse(void)
+TEST(reuse)
 {
     check_reuse(1);
     check_reuse(UINT64_C(1) << 32);
@@ -351,7 +351,7 @@ static void test_reuse(void)
 }
 
 /* The leader of several notes has passed when it has read the last one. */
-static void test_many_reads(void)
+TEST(many_reads)
 {
     open_all();
     struct cohort__notice_readers readers_of = for_one(0);
@@ -369,7 +369,7 @@ static void test_many_reads(void)
 }
 
 /* Only the reader counts. */
-static void test_other_readers(void)
+TEST(other_readers)
 {
     open_all();
     struct cohort__notice_readers readers_of = for_one(2);
@@ -381,7 +381,7 @@ static void test_other_readers(void)
 }
 
 /* Readers that fail, or leave the call out, pass it all the same. */
-static void test_left_out(void)
+TEST(left_out)
 {
     for (int how = 0; how < 3; how++) {
         open_all();
@@ -408,7 +408,7 @@ static void test_left_out(void)
 }
 
 /* Many windows are left out in one go. */
-static void test_long_way(void)
+TEST(long_way)
 {
     open_all();
     struct cohort__notice_call calls[W];
@@ -427,7 +427,7 @@ static void test_long_way(void)
 
 /* Two sites of a locality. The later one reads first. Its place is not passed before the earlier
  * one has read what is there, whoever has left that. */
-static void test_earlier_reader(void)
+TEST(earlier_reader)
 {
     open_all();
     struct cohort__notice_readers readers_of = for_one(1);
@@ -451,7 +451,7 @@ static void test_earlier_reader(void)
 
 /* What this locality has passed, a late site neither finds nor leaves. It learns who has left it
  * out. */
-static void test_late(void)
+TEST(late)
 {
     open_all();
     struct cohort__notice_call late = reader(1, 1), post_late = poster(1), in_time = reader(2, 1);
@@ -483,7 +483,7 @@ static void test_late(void)
 
 /* Two sites of a locality want to leave a note in the same place. The earlier one is first, if it
  * ever leaves one. */
-static void test_turns(void)
+TEST(turns)
 {
     for (int fails_first = 0; fails_first < 2; fails_first++) {
         open_all();
@@ -510,7 +510,7 @@ static void test_turns(void)
 }
 
 /* Who has not passed is named by its first site. Nobody is asked in vain. */
-static void test_late_readers(void)
+TEST(late_readers)
 {
     open_all();
     struct cohort__notice_readers readers_of = for_one(1);
@@ -537,7 +537,7 @@ static void test_late_readers(void)
 
 /* Other calls, and nonsense ---------------------------------------------------------------- */
 
-static void test_other_call(void)
+TEST(other_call)
 {
     open_all();
     struct cohort__notice_call call = reader(1, 1), other = poster(1);
@@ -570,7 +570,7 @@ static void test_other_call(void)
 }
 
 /* Another process may write anything. */
-static void test_nonsense(void)
+TEST(nonsense)
 {
     static const uint32_t wrong[][2] = {
         {LONG, COHORT__NUM_NOTES}, {LONG, UINT32_MAX}, {LONGEST + 1, 0}, {UINT32_MAX, 0}};
@@ -629,7 +629,7 @@ static void check_woken(unsigned expected)
 }
 
 /* A note for all wakes its readers; of several for one reader the last one wakes it. */
-static void test_wake_readers(void)
+TEST(wake_readers)
 {
     static const uint32_t some[] = {1, 4, 7}; /* the leaders of localities 2, 0 and 3 */
     static const struct cohort__notice_readers for_some = {some, 3, COHORT__NO_SITE};
@@ -671,7 +671,7 @@ static struct waiter waiter(struct cohort__notice_call *call, uint32_t source)
 }
 
 /* Who waits for a place is woken by each that passes it; and if nobody waits, nobody is. */
-static void test_wake_for_place(void)
+TEST(wake_for_place)
 {
     open_all();
     struct cohort__notice_call next = poster(1 + W), call = reader(1, 1), other = reader(2, 1);
@@ -703,7 +703,7 @@ static void test_wake_for_place(void)
 }
 
 /* What a call passes that it has not read wakes those who wait, too: it may be of anybody. */
-static void test_wake_by_passing(void)
+TEST(wake_by_passing)
 {
     for (int how = 0; how < 3; how++) {
         open_all();
@@ -730,7 +730,7 @@ static void test_wake_by_passing(void)
 }
 
 /* Passing more than the generation of the call that reads wakes all, not only whose note it was. */
-static void test_wake_others(void)
+TEST(wake_others)
 {
     open_all();
     struct cohort__notice_readers readers_of = for_one(1);
@@ -752,7 +752,7 @@ static void test_wake_others(void)
 }
 
 /* What another site of the same locality waits for. */
-static void test_wake_own(void)
+TEST(wake_own)
 {
     for (int fails_first = 0; fails_first < 2; fails_first++) {
         open_all();
@@ -781,7 +781,7 @@ static void test_wake_own(void)
 
 /* It is told once that the note is there; if that was so before it waits, its own locality is woken
  * to look. Who gives up in time is not told. */
-static void test_wait_for_note(void)
+TEST(wait_for_note)
 {
     open_all();
     struct cohort__notice_call call = reader(1, 3);
@@ -809,7 +809,7 @@ static void test_wait_for_note(void)
 /* Life --------------------------------------------------------------------------------------- */
 
 /* The number is lent again when all have cleared what they wrote. Nobody looks there any more. */
-static void test_destroy(void)
+TEST(destroy)
 {
     open_all();
     struct cohort__notes notes = memory_open();
@@ -886,7 +886,7 @@ static void destroy_without_dead(void)
     close_all();
 }
 
-static void test_destroy_dead(void)
+TEST(destroy_dead)
 {
     destroy_without_dead();
     keeps_going = true;
@@ -902,7 +902,7 @@ static bool look_never(struct cohort__watch *watch)
 
 /* Each allocation fails in turn. Then there is an error, and the next call tries again. It may be
  * on any thread, so nothing is done that only the thread may do that turns the event loop. */
-static void test_no_memory(void)
+TEST(no_memory)
 {
     open_groups();
     struct cohort__watches *watches = &cohort__inbox_commons(inboxes[0])->watches;
@@ -927,7 +927,7 @@ static void test_no_memory(void)
 }
 
 /* A locality has died before the first note. */
-static void test_dead(void)
+TEST(dead)
 {
     open_groups();
     cohort__net_remove_peer(localities.nets[0], 2);
@@ -935,37 +935,4 @@ static void test_dead(void)
     CHECK_INT(cohort__error_slot()->status, COHORT_ERR_PEER_DIED);
     CHECK_CONTAINS(cohort_error_message(), "communicator \"noted\": locality 2 is gone");
     close_all();
-}
-
-static const struct test_case cases[] = {
-    {"sizes", test_sizes},
-    {"any_order", test_any_order},
-    {"full", test_full},
-    {"few_cells", test_few_cells},
-    {"reuse", test_reuse},
-    {"many_reads", test_many_reads},
-    {"other_readers", test_other_readers},
-    {"left_out", test_left_out},
-    {"long_way", test_long_way},
-    {"earlier_reader", test_earlier_reader},
-    {"late", test_late},
-    {"turns", test_turns},
-    {"late_readers", test_late_readers},
-    {"other_call", test_other_call},
-    {"nonsense", test_nonsense},
-    {"wake_readers", test_wake_readers},
-    {"wake_for_place", test_wake_for_place},
-    {"wake_by_passing", test_wake_by_passing},
-    {"wake_others", test_wake_others},
-    {"wake_own", test_wake_own},
-    {"wait_for_note", test_wait_for_note},
-    {"destroy", test_destroy},
-    {"destroy_dead", test_destroy_dead},
-    {"no_memory", test_no_memory},
-    {"dead", test_dead},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

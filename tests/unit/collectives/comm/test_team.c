@@ -154,7 +154,7 @@ static void meet(uint64_t generation, size_t bytes)
     }
 }
 
-static void test_meet(void)
+TEST(meet)
 {
     open_all();
     size_t share = cohort__team_share(groups[0]);
@@ -169,7 +169,7 @@ static void test_meet(void)
 }
 
 /* The memory of an arena is given back once all have passed what is there, and used again. */
-static void test_free_arena(void)
+TEST(free_arena)
 {
     open_all();
     size_t share = cohort__team_share(groups[0]);
@@ -200,7 +200,7 @@ static void test_free_arena(void)
     close_all();
 }
 
-static void test_has_posted(void)
+TEST(has_posted)
 {
     open_all();
     struct cohort__round a = attend(4, 5, 8), b = attend(4, 5, 8);
@@ -214,7 +214,7 @@ static void test_has_posted(void)
 }
 
 /* Another call, or another length. A locality that has posted for another call has not come. */
-static void test_mismatch(void)
+TEST(mismatch)
 {
     for (int other_length = 0; other_length < 2; other_length++) {
         open_all();
@@ -238,7 +238,7 @@ static void test_mismatch(void)
 }
 
 /* A post whose offset can't be right is an error, which names the locality. */
-static void test_nonsense(void)
+TEST(nonsense)
 {
     open_all();
     struct cohort__board memory;
@@ -336,7 +336,7 @@ static void read_in_pieces(uint64_t generation, size_t piece, size_t num_pieces,
 }
 
 /* Who sleeps is woken when all is there. */
-static void test_pieces(void)
+TEST(pieces)
 {
     enum { PIECE = COHORT__BOARD_PIECE, MOST = COHORT__BOARD_PIECES };
     static const size_t nums[] = {2, 3, 5, MOST - 1, MOST};
@@ -361,7 +361,7 @@ static enum cohort__round_state look_shares(uint32_t rank, struct cohort__round 
 
 /* All localities have posted. Each one overwrites part of its data with its share. The others read
  * it when the share is there. */
-static void test_shares(void)
+TEST(shares)
 {
     open_all();
     struct cohort__round all[NUM];
@@ -399,7 +399,7 @@ static void test_shares(void)
 /* Sleeping and waking ------------------------------------------------------------------------ */
 
 /* Only the last locality to post wakes the others. */
-static void test_wake_when_full(void)
+TEST(wake_when_full)
 {
     open_all();
     struct cohort__round all[NUM];
@@ -422,7 +422,7 @@ static void test_wake_when_full(void)
 
 /* A place is used again when all localities have passed it. The localities that pass it wake the
  * one that waits for it. That one counts as waiting only as long as it waits. */
-static void test_places(void)
+TEST(places)
 {
     open_all();
     struct cohort__round own[COHORT__BOARD_DEPTH + 1];
@@ -457,7 +457,7 @@ static void test_places(void)
 }
 
 /* The same if the news that all have passed arrives with their next posts. */
-static void test_waiting_no_more(void)
+TEST(waiting_no_more)
 {
     open_all();
     struct cohort__round own[COHORT__BOARD_DEPTH + 1];
@@ -481,7 +481,7 @@ static void test_waiting_no_more(void)
 }
 
 /* Who waits until others have read two posts is woken until both are read. */
-static void test_returned(void)
+TEST(returned)
 {
     const bool none[NUM] = {false};
     open_all();
@@ -525,7 +525,7 @@ static uint32_t slot_of(uint32_t rank)
 }
 
 /* A post that lends, and is withdrawn then. Where its table can't be, it is nonsense. */
-static void test_lent(void)
+TEST(lent)
 {
     open_all();
     struct cohort__board memory;
@@ -582,7 +582,7 @@ static void test_lent(void)
 }
 
 /* Where the home had no number left, there is no board at any locality: rows by messages. */
-static void test_no_number(void)
+TEST(no_number)
 {
     memset((void *)teams, 0, sizeof(teams));
     lent = COHORT__NO_NUMBER;
@@ -595,7 +595,7 @@ static void test_no_number(void)
 
 /* There is no place either if the data of earlier posts fills the arena. A post that needs nothing
  * of the arena still has a place. */
-static void test_full_arena(void)
+TEST(full_arena)
 {
     open_all();
     size_t share = cohort__team_share(groups[0]);
@@ -620,7 +620,7 @@ static void test_full_arena(void)
 }
 
 /* In any order, with several generations under way at the same time. */
-static void test_random(void)
+TEST(random)
 {
     struct cohort__round all[NUM][4];
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
@@ -650,7 +650,7 @@ static void test_random(void)
 }
 
 /* The error says why there is no team, and nothing is left over. */
-static void test_create_fails(void)
+TEST(create_fails)
 {
     open_all();
     cohort__process_peer_lost(localities.processes[0], 2, "was killed");
@@ -660,28 +660,4 @@ static void test_create_fails(void)
     CHECK(!team);
     cohort__team_destroy(NULL);
     close_all();
-}
-
-static const struct test_case cases[] = {
-    {"meet", test_meet},
-    {"free arena", test_free_arena},
-    {"has_posted", test_has_posted},
-    {"mismatch", test_mismatch},
-    {"nonsense", test_nonsense},
-    {"pieces", test_pieces},
-    {"shares", test_shares},
-    {"wake_when_full", test_wake_when_full},
-    {"places", test_places},
-    {"waiting_no_more", test_waiting_no_more},
-    {"returned", test_returned},
-    {"lent", test_lent},
-    {"full_arena", test_full_arena},
-    {"no_number", test_no_number},
-    {"random", test_random},
-    {"create_fails", test_create_fails},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -32,7 +32,7 @@ static void claim(const struct cohort__board *board, unsigned char *claims, cons
     }
 }
 
-static void test_no_overlap(void)
+TEST(no_overlap)
 {
     for (uint32_t i = 0; i < NUM_SIZES; i++) {
         struct cohort__board board = board_create(sizes[i]);
@@ -54,7 +54,7 @@ static void test_no_overlap(void)
 
 /* Up to a certain size the data is in the post itself. Longer data is in the slot's arena, at the
  * offset that the post gives. */
-static void test_data(void)
+TEST(data)
 {
     struct cohort__board board = board_create(3);
     for (uint64_t generation = 1; generation <= COHORT__BOARD_DEPTH; generation++)
@@ -75,7 +75,7 @@ static void test_data(void)
 }
 
 /* The offset that a slot gives is accepted only if it is in the slot's arena. */
-static void test_nonsense(void)
+TEST(nonsense)
 {
     static const size_t lengths[] = {COHORT__BOARD_INLINE + 1, 4096, COHORT__BOARD_POST,
                                      COHORT__BOARD_ARENA};
@@ -99,7 +99,7 @@ static void test_nonsense(void)
 }
 
 /* Slots do not share lines, and elements of up to 16 bytes are aligned. */
-static void test_alignment(void)
+TEST(alignment)
 {
     for (uint32_t i = 0; i < NUM_SIZES; i++) {
         struct cohort__board board = board_create(sizes[i]);
@@ -119,7 +119,7 @@ static void test_alignment(void)
 
 /* A generation has the same place as the generation one depth later, and no other in between has
  * it. */
-static void test_places(void)
+TEST(places)
 {
     struct cohort__board board = board_create(2);
     for (uint64_t generation = 1; generation < 30; generation++) {
@@ -132,7 +132,7 @@ static void test_places(void)
 }
 
 /* A board that all have cleared has no post, no locality has passed anything, and none waits. */
-static void test_empty(void)
+TEST(empty)
 {
     struct cohort__board board = board_create(MAX_SIZE);
     memset(board.memory, 0xee, cohort__board_bytes(MAX_SIZE));
@@ -151,14 +151,4 @@ static void test_empty(void)
     CHECK(!cohort__board_is_posted(cohort__board_post(&board, 1, 17), 17));
     CHECK(!cohort__board_is_posted(cohort__board_post(&board, 0, 9), 9));
     free(board.memory);
-}
-
-static const struct test_case cases[] = {
-    {"no_overlap", test_no_overlap}, {"data", test_data},     {"nonsense", test_nonsense},
-    {"alignment", test_alignment},   {"places", test_places}, {"empty", test_empty},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -29,7 +29,7 @@ static void claim(const struct cohort__notes *notes, const void *from, size_t by
 }
 
 /* Neither do words, notes and cells of any slots overlap, nor is any outside. */
-static void test_no_overlap(void)
+TEST(no_overlap)
 {
     for (uint32_t size = 1; size <= MAX_SIZE; size++) {
         struct cohort__notes notes = notes_create(size);
@@ -50,7 +50,7 @@ static void test_no_overlap(void)
 
 /* Slots are whole pages, so that one can be given back without the others. What has to be zero is
  * at the beginning: all but the cells. */
-static void test_slots(void)
+TEST(slots)
 {
     struct cohort__notes notes = {MAX_SIZE, NULL};
     notes.memory = aligned_alloc(PAGE, PAGE); /* is only compared */
@@ -81,7 +81,7 @@ static void test_slots(void)
 }
 
 /* The generation one window later has the same place, and none in between has. */
-static void test_places(void)
+TEST(places)
 {
     struct cohort__notes notes = notes_create(2);
     static const uint64_t firsts[] = {1, FIRST, UINT64_MAX - 2 * COHORT__NOTES_GENERATIONS};
@@ -102,7 +102,7 @@ static void test_places(void)
 
 /* Up to a certain size the data is in the note, else in the cell that it names. A length or a cell
  * that can't be is not believed. */
-static void test_data(void)
+TEST(data)
 {
     static const uint32_t lengths[] = {0,
                                        1,
@@ -147,7 +147,7 @@ static void *write_anything(void *arg)
 }
 
 /* What another process writes is read once, and so it fits together, whatever is there later. */
-static void test_mad(void)
+TEST(mad)
 {
     enum { LOOKS = 300000 };
     struct cohort__notes notes = notes_create(1);
@@ -163,17 +163,4 @@ static void test_mad(void)
     mad.is_over = true;
     CHECK_INT(pthread_join(thread, NULL), 0);
     free(notes.memory);
-}
-
-static const struct test_case cases[] = {
-    {"no_overlap", test_no_overlap},
-    {"slots", test_slots},
-    {"places", test_places},
-    {"data", test_data},
-    {"mad", test_mad},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -30,7 +30,7 @@ static struct cohort__notes notes_open(uint32_t end, uint32_t number)
 
 /* All ends see the same notes, from the first number to the last, and those of one number are not
  * those of another. */
-static void test_shared(void)
+TEST(shared)
 {
     static const uint32_t numbers[] = {0, 1, NUMBER, COHORT__SHM_NUM_COMMS - 1};
     enum { NUM_NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
@@ -87,20 +87,10 @@ static void check_clear(void)
     shm_ends_close();
 }
 
-static void test_clear(void)
+TEST(clear)
 {
     check_clear();
     refuses_advice = true;
     check_clear();
     refuses_advice = false;
-}
-
-static const struct test_case cases[] = {
-    {"shared", test_shared},
-    {"clear", test_clear},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

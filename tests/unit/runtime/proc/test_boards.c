@@ -21,7 +21,7 @@ static void open_all(void)
 
 /* All localities see the same memory, by numbers. When each has cleared what it has written, the
  * board is empty. */
-static void test_contents(void)
+TEST(contents)
 {
     static const uint32_t numbers[] = {0, 5, COHORT__NUM_NUMBERS - 1};
     open_all();
@@ -55,7 +55,7 @@ static void test_contents(void)
 }
 
 /* Giving back an arena takes nothing from the next one, nor from the board's posts. */
-static void test_free(void)
+TEST(free)
 {
     open_all();
     struct cohort__board board;
@@ -78,7 +78,7 @@ static void test_free(void)
 }
 
 /* Who has died has shared memory, and in a job that goes on it is known to have ended. */
-static void test_shares(void)
+TEST(shares)
 {
     struct localities others;
     struct cohort__hub *hub;
@@ -98,7 +98,7 @@ static void test_shares(void)
 }
 
 /* Without shared memory. */
-static void test_alone(void)
+TEST(alone)
 {
     uint32_t slot = 77;
     localities_open(&localities, 0, 2, 0);
@@ -110,7 +110,7 @@ static void test_alone(void)
     localities_close(&localities);
 }
 
-static void test_slots(void)
+TEST(slots)
 {
     uint32_t slot;
     open_all();
@@ -125,14 +125,4 @@ static void test_slots(void)
     CHECK(!cohort__boards_slot_of(localities.processes[0], 1, &slot));
     CHECK_INT(slot, 77);
     localities_close(&localities);
-}
-
-static const struct test_case cases[] = {
-    {"contents", test_contents}, {"free", test_free},   {"shares", test_shares},
-    {"alone", test_alone},       {"slots", test_slots},
-};
-
-int main(int argc, char **argv)
-{
-    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
