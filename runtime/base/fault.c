@@ -205,10 +205,9 @@ static cohort_status check_locality(uint32_t locality, uint32_t size)
 static cohort_status draw_rule(struct cohort__fault_rule *rule, uint64_t seed, uint32_t index,
                                uint32_t size)
 {
-    struct cohort__random random;
     bool has_other = rule->kind == COHORT__FAULT_DROP;
     cohort_status status = COHORT_OK;
-    cohort__random_init(&random, cohort__hash_u64(seed) + index);
+    struct cohort__random random = cohort__random_seeded(cohort__hash_u64(seed) + index);
     if (has_other && size < 2)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "one locality has no connection to drop");
     if (rule->is_any) {

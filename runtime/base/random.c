@@ -14,10 +14,12 @@ static uint64_t rotate_left(uint64_t value, int bits)
     return value << bits | value >> (64 - bits);
 }
 
-void cohort__random_init(struct cohort__random *random, uint64_t seed)
+struct cohort__random cohort__random_seeded(uint64_t seed)
 {
+    struct cohort__random random;
     for (int i = 0; i < 4; i++)
-        random->state[i] = splitmix(&seed);
+        random.state[i] = splitmix(&seed);
+    return random;
 }
 
 uint64_t cohort__random_next(struct cohort__random *random)

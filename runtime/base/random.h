@@ -10,7 +10,7 @@ struct cohort__random {
     uint64_t state[4];
 };
 
-void cohort__random_init(struct cohort__random *random, uint64_t seed);
+struct cohort__random cohort__random_seeded(uint64_t seed);
 
 uint64_t cohort__random_next(struct cohort__random *random);
 

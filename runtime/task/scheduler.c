@@ -362,7 +362,7 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
     atomic_init(&worker->core, -1);
     cohort__batch_queue_init(&worker->inbox);
     cohort__batch_queue_init(&worker->returned);
-    cohort__random_init(&worker->random, index);
+    worker->random = cohort__random_seeded(index);
     cohort_status status = cohort__deque_init(&worker->deque, DEQUE_CAPACITY,
                                               cohort__scheduler.options.num_workers > 1);
     if (status != COHORT_OK)

@@ -79,8 +79,7 @@ static void init(struct call *call, const struct cohort__request *request,
                  uint64_t seed)
 {
     uint32_t num_sites = request->num_sites;
-    struct cohort__random random;
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     *call = (struct call){
         .request = *request,
         .plans = allocate(num_sites, sizeof(*call->plans)),

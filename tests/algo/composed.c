@@ -39,9 +39,9 @@ static void check_memory(const struct cohort__algorithm *row, const struct call 
         most += num_segments * memory_of(&call->request, &stages.stages[i]);
     for (uint32_t site = 0; site < call->request.num_sites; site++)
         if ((double)call->plans[site]->tmp_bytes > most)
-            test_failed(__FILE__, __LINE__, "%s, %u sites: site %u takes %zu bytes, not %.0f",
-                        cohort__collective_name(row->collective), call->request.num_sites, site,
-                        call->plans[site]->tmp_bytes, most);
+            FAIL("%s, %u sites: site %u takes %zu bytes, not %.0f",
+                 cohort__collective_name(row->collective), call->request.num_sites, site,
+                 call->plans[site]->tmp_bytes, most);
 }
 
 void composed_verify(const struct cohort__algorithm *row, const struct cohort__request *request,

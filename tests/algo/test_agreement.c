@@ -128,8 +128,7 @@ static bool is_early(const struct cohort__step *step)
 static void verify_order(const struct cohort__plan *plan)
 {
     uint32_t num_guards = 0, num_phase_0 = 0;
-    bool *is_guarded = calloc(plan->num_steps, sizeof(*is_guarded));
-    CHECK(is_guarded);
+    bool *is_guarded = test_calloc(plan->num_steps, sizeof(*is_guarded));
     for (uint32_t i = 0; i < plan->num_steps; i++)
         if (plan->steps[i].kind == COHORT__STEP_GUARD)
             mark(plan, i, is_guarded);

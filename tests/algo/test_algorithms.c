@@ -154,7 +154,7 @@ TEST(seeds)
 {
     static const uint32_t counts[] = {2, 3, 5, 7, 11, 16, 21};
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
-        for (uint32_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
+        for (uint32_t n = 0; n < NUM_OF(counts); n++)
             for (uint32_t a = 0; a < 2 * NUM_ARITIES; a++)
                 verify(cohort__algorithms[i],
                        &(struct cohort__request){

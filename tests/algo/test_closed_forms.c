@@ -35,9 +35,8 @@ static struct cohort__sim_result simulate(const char *row, const char *network_n
     struct cohort__sim_result result;
     if (!algorithm || cohort__network_init(&network, network_name, request->num_sites) ||
         cohort__simulate_algorithm(&network, costs, algorithm, request, &result))
-        test_failed(__FILE__, __LINE__, "%s %s on %s, %u sites: %s",
-                    cohort__collective_name(request->collective), row, network_name,
-                    request->num_sites, algorithm ? cohort_error_message() : "no such row");
+        FAIL("%s %s on %s, %u sites: %s", cohort__collective_name(request->collective), row,
+             network_name, request->num_sites, algorithm ? cohort_error_message() : "no such row");
     return result;
 }
 
@@ -46,11 +45,10 @@ static void check_time(const char *row, const char *network, const struct cohort
                        const char *what, double got, double want)
 {
     if (!(fabs(got - want) <= 1e-12 * want))
-        test_failed(__FILE__, __LINE__,
-                    "%s %s on %s, %u sites, root %u, shift %u, %zu bytes: %s "
-                    "%.15g, the form says %.15g",
-                    cohort__collective_name(request->collective), row, network, request->num_sites,
-                    request->root, request->shift, request->bytes, what, got, want);
+        FAIL("%s %s on %s, %u sites, root %u, shift %u, %zu bytes: %s "
+             "%.15g, the form says %.15g",
+             cohort__collective_name(request->collective), row, network, request->num_sites,
+             request->root, request->shift, request->bytes, what, got, want);
 }
 
 /* The time of P sites with blocks of M bytes. */
@@ -223,7 +221,7 @@ static void check_claim(const struct claim *claim, const struct cohort__request 
 TEST(claims)
 {
     static const uint32_t sites[] = {4, 8, 16, 64};
-    for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++)
+    for (size_t i = 0; i < NUM_OF(claims); i++)
         for (unsigned k = 0; k < 4; k++) {
             struct cohort__request request = {.collective = claims[i].collective,
                                               .num_sites = sites[k],

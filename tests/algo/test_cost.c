@@ -35,12 +35,10 @@ static void check_exact(const char *what, double said, double counted,
                         const struct cohort__algorithm *row, const struct cohort__request *request)
 {
     if (said != counted)
-        test_failed(__FILE__, __LINE__,
-                    "%s %s, %u sites, root %u, arity %u, shift %u, %zu bytes: %s: says %.0f, has "
-                    "%.0f",
-                    cohort__collective_name(row->collective), row->name, request->num_sites,
-                    request->root, request->arity, request->shift, request->bytes, what, said,
-                    counted);
+        FAIL("%s %s, %u sites, root %u, arity %u, shift %u, %zu bytes: %s: says %.0f, has "
+             "%.0f",
+             cohort__collective_name(row->collective), row->name, request->num_sites, request->root,
+             request->arity, request->shift, request->bytes, what, said, counted);
 }
 
 static void check_cost(const struct cohort__algorithm *row, struct cohort__request request)

@@ -110,7 +110,7 @@ static const struct cohort__sim_costs parameters[] = {
     {.per_byte = 1},
     {.startup = 1000, .per_byte = 1, .reduce = 0.25},
 };
-enum { NUM_PARAMETERS = sizeof(parameters) / sizeof(parameters[0]) };
+enum { NUM_PARAMETERS = NUM_OF(parameters) };
 
 static bool is_complete(const struct cohort__algorithm *algorithm,
                         const struct cohort__request *request)
@@ -139,12 +139,11 @@ static void check_time(const struct row *row, const struct cohort__algorithm *al
         double time = cost.startups * parameters[i].startup + cost.bytes * parameters[i].per_byte +
                       cost.reduced * parameters[i].reduce;
         if (time < result.time * (1 - below) || time > result.time * (1 + above))
-            test_failed(__FILE__, __LINE__,
-                        "%s %s, %u sites, root %u, arity %u, %zu bytes, commutative %d, parameters "
-                        "%u: says %.2f, takes %.2f",
-                        cohort__collective_name(row->collective), row->name, request->num_sites,
-                        request->root, request->arity, request->bytes, request->commutative, i,
-                        time, result.time);
+            FAIL("%s %s, %u sites, root %u, arity %u, %zu bytes, commutative %d, parameters "
+                 "%u: says %.2f, takes %.2f",
+                 cohort__collective_name(row->collective), row->name, request->num_sites,
+                 request->root, request->arity, request->bytes, request->commutative, i, time,
+                 result.time);
         cohort__sim_result_fini(&result);
     }
 }
@@ -176,7 +175,7 @@ static void check_sites(const struct row *row, uint32_t num_sites)
 TEST(rows)
 {
     static const uint32_t more[] = {48, 64, 81, 100};
-    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (uint32_t i = 0; i < NUM_OF(rows); i++) {
         for (uint32_t num_sites = 1; num_sites <= 33; num_sites++)
             check_sites(&rows[i], num_sites);
         for (uint32_t k = 0; k < 4; k++)

@@ -66,9 +66,8 @@ static void check_call(const struct cohort__algorithm *row, struct cohort__reque
         cohort__plan_unref(plan);
     }
     if (plan_check(plans, request.num_sites))
-        test_failed(__FILE__, __LINE__, "%s of %s, %u sites, root %u: %s", row->name,
-                    cohort__collective_name(row->collective), request.num_sites, request.root,
-                    cohort_error_message());
+        FAIL("%s of %s, %u sites, root %u: %s", row->name, cohort__collective_name(row->collective),
+             request.num_sites, request.root, cohort_error_message());
     for (uint32_t site = 0; site < request.num_sites; site++)
         cohort__plan_unref(plans[site]);
 }

@@ -38,7 +38,7 @@ static void graph_begin(uint32_t num_sites, uint64_t seed)
 {
     memset(&graph, 0, sizeof(graph));
     graph.num_sites = num_sites;
-    cohort__random_init(&graph.random, seed);
+    graph.random = cohort__random_seeded(seed);
 }
 
 static void part_add(struct side *side, uint32_t peer, size_t bytes)
@@ -69,7 +69,7 @@ static void plans_build(const struct cohort__algorithm *row, struct cohort__plan
                                           .num_in_parts = graph.in[site].num_parts,
                                           .num_out_parts = graph.out[site].num_parts};
         if (cohort__algorithm_build(row, &request, &plans[site]) != COHORT_OK)
-            test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+            FAIL("%s", cohort_error_message());
     }
 }
 
@@ -87,8 +87,8 @@ static void run(struct cohort__plan **plans, uint64_t seed)
     struct plan_run run = {
         .plans = plans, .num_sites = graph.num_sites, .in = in, .out = out, .seed = seed};
     if (plan_check(plans, graph.num_sites) != COHORT_OK || plan_run(&run) != COHORT_OK)
-        test_failed(__FILE__, __LINE__, "%s, %u sites, seed %llu: %s", plans[0]->name,
-                    graph.num_sites, (unsigned long long)seed, cohort_error_message());
+        FAIL("%s, %u sites, seed %llu: %s", plans[0]->name, graph.num_sites,
+             (unsigned long long)seed, cohort_error_message());
 }
 
 /* The part of FROM's IN that is the K-th one for TO. */

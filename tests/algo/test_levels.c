@@ -52,8 +52,7 @@ static void verify_random(struct cohort__random *random)
 
 TEST(random)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 14);
+    struct cohort__random random = cohort__random_seeded(14);
     for (uint64_t i = 0; i < test_rounds(NUM_MACHINES, NUM_MACHINES / 4); i++)
         verify_random(&random);
 }
@@ -137,8 +136,8 @@ static void expect_gathered(const struct call *call, uint64_t seed)
             if (part->bytes == 0)
                 continue;
             if (memcmp(call->out[site] + part->offset, call->in[from], part->bytes) != 0)
-                test_failed(__FILE__, __LINE__, "seed 0x%llx, site %u: not the block of site %u",
-                            (unsigned long long)seed, site, from);
+                FAIL("seed 0x%llx, site %u: not the block of site %u", (unsigned long long)seed,
+                     site, from);
             fill(call->out[site] + part->offset, RUBBISH, part->bytes);
         }
     for (uint32_t site = 0; site < call->request.num_sites; site++)
@@ -155,8 +154,7 @@ static void expect_reduced(const struct call *call, plan_run_op *op, uint64_t se
             for (uint32_t from = 1; from < call->request.num_sites; from++)
                 op(&want, &want, &call->in[from][ragged.parts[from][site].offset + i], 1);
             if (call->out[site][i] != want)
-                test_failed(__FILE__, __LINE__, "seed 0x%llx, site %u, byte %zu",
-                            (unsigned long long)seed, site, i);
+                FAIL("seed 0x%llx, site %u, byte %zu", (unsigned long long)seed, site, i);
         }
 }
 
@@ -204,9 +202,8 @@ static void verify_ragged(const struct place *place, const struct cohort__reques
 
 TEST(ragged)
 {
-    struct cohort__random random;
     uint32_t num_done = 0;
-    cohort__random_init(&random, 15);
+    struct cohort__random random = cohort__random_seeded(15);
     for (int i = 0; i < NUM_MACHINES; i++) {
         struct place place;
         place_random(&place, &random);
@@ -341,9 +338,8 @@ static uint32_t log2_ceiling(uint32_t value)
 /* What is longer than a note goes in as many pieces as there are hosts. */
 TEST(pieces)
 {
-    struct cohort__random random;
     struct place place;
-    cohort__random_init(&random, 16);
+    struct cohort__random random = cohort__random_seeded(16);
     place_regular(&place, 6, 1, 2, 2, false);
     struct cohort__request request = {.num_sites = place.num_sites,
                                       .arity = 2,
@@ -393,8 +389,7 @@ static void check_ragged(const struct place *place, enum cohort__collective coll
                          uint32_t hosts)
 {
     static const char *const inner[] = {"linear", "ring"};
-    struct cohort__random random;
-    cohort__random_init(&random, hosts);
+    struct cohort__random random = cohort__random_seeded(hosts);
     make_ragged(place, 1, &random);
     for (unsigned i = 0; i < 2; i++) {
         struct cohort__request request = {.collective = collective,
@@ -415,7 +410,7 @@ static void check_ragged(const struct place *place, enum cohort__collective coll
 TEST(messages)
 {
     static const uint32_t numbers[] = {2, 3, 4, 5, 6, 8, 12};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+    for (size_t i = 0; i < NUM_OF(numbers); i++)
         for (int is_cyclic = 0; is_cyclic < 2; is_cyclic++) {
             const uint32_t hosts = numbers[i];
             struct place place;
@@ -454,7 +449,7 @@ static void check_switches(const struct place *place, uint32_t hosts, uint32_t s
                 {COHORT__ALL_GATHER, "ring", 1, true},
                 {COHORT__BROADCAST, "binomial", 0, false},
                 {COHORT__REDUCE, "binomial", 0, false}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(rows); i++) {
         request.collective = rows[i].collective;
         request.inner = inner_of(rows[i].collective, rows[i].inner);
         struct traffic traffic = traffic_of(place, request, build);
@@ -551,7 +546,7 @@ TEST(checked)
             for (uint32_t tasks = 1; tasks <= 2; tasks++) {
                 struct place place;
                 place_regular(&place, hosts, domains, 2, tasks, tasks % 2);
-                for (size_t i = 0; i < sizeof(collectives) / sizeof(collectives[0]); i++)
+                for (size_t i = 0; i < NUM_OF(collectives); i++)
                     check_checked(&place, collectives[i]);
                 place_fini(&place);
             }

@@ -144,8 +144,7 @@ static void waits_init(struct waits *waits, const struct call *call)
         .plans = call->plans, .num_sites = call->request.num_sites, .has_changed = true};
     for (uint32_t site = 0; site < waits->num_sites; site++) {
         const struct cohort__plan *plan = call->plans[site];
-        waits->leaders[site] = calloc(plan->num_steps, sizeof(uint64_t));
-        CHECK(waits->leaders[site]);
+        waits->leaders[site] = test_calloc(plan->num_steps, sizeof(uint64_t));
         for (uint32_t i = 0; i < plan->num_steps; i++)
             if (is_from_leader(&plan->steps[i]))
                 waits->leaders[site][i] = UINT64_C(1) << plan->steps[i].peer;
@@ -187,11 +186,10 @@ static void check_waits(const struct call *call, uint32_t num_leaders, uint32_t 
             if (plan->steps[i].kind != COHORT__STEP_DONE || plan->steps[i].num_waits == 0)
                 continue;
             if (num > most || (num < least && !is_leader(plan)))
-                test_failed(__FILE__, __LINE__,
-                            "%s, %u sites, %u leaders, %zu bytes: at site %u row %u waits for "
-                            "%u messages between leaders, with %u pieces",
-                            plan->name, plan->num_sites, num_leaders, call->request.bytes, site,
-                            plan->steps[i].peer, num, num_pieces);
+                FAIL("%s, %u sites, %u leaders, %zu bytes: at site %u row %u waits for "
+                     "%u messages between leaders, with %u pieces",
+                     plan->name, plan->num_sites, num_leaders, call->request.bytes, site,
+                     plan->steps[i].peer, num, num_pieces);
         }
     }
     waits_fini(&waits);
@@ -260,7 +258,7 @@ static void check_place(const struct place *place, struct cohort__random *random
     const size_t limit = NOTE / place->num_sites;
     const size_t sizes[] = {8, limit, limit + 1, 3 * limit, 12 * limit + 12};
     make_in_place(cohort__random_below(random, 2) ? random : NULL);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(sizes); i++) {
         request.bytes = sizes[i];
         request.collective = COHORT__ALL_GATHER;
         check_rows(place, &request);
@@ -281,9 +279,8 @@ TEST(rows)
 {
     static const uint32_t shapes[][4] = {{2, 1, 1, 2}, {2, 1, 2, 2}, {3, 2, 2, 1}, {3, 1, 2, 4},
                                          {4, 1, 3, 2}, {6, 1, 2, 3}, {12, 1, 1, 3}};
-    struct cohort__random random;
-    cohort__random_init(&random, 16);
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+    struct cohort__random random = cohort__random_seeded(16);
+    for (size_t i = 0; i < NUM_OF(shapes); i++)
         for (uint64_t way = 0; way < test_rounds(8, 4); way++) {
             const uint32_t *shape = shapes[i];
             struct place place;
@@ -295,9 +292,8 @@ TEST(rows)
 
 TEST(rows_of_random)
 {
-    struct cohort__random random;
     uint64_t num_machines = test_rounds(NUM_MACHINES, FEW_MACHINES), num_done = 0;
-    cohort__random_init(&random, 17);
+    struct cohort__random random = cohort__random_seeded(17);
     for (uint64_t i = 0; i < num_machines; i++) {
         struct place place;
         place_random(&place, &random);
@@ -345,8 +341,7 @@ static void check_results(const struct place *place, struct cohort__random *rand
 
 TEST(results)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 18);
+    struct cohort__random random = cohort__random_seeded(18);
     for (uint64_t i = 0; i < test_rounds(NUM_RESULTS, FEW_RESULTS); i++) {
         struct place place;
         place_regular(&place, 2 + (uint32_t)cohort__random_below(&random, 2),

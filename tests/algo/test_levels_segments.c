@@ -17,7 +17,7 @@ static const struct {
 } rows[] = {{COHORT__ALL_REDUCE, "levels"}, {COHORT__ALL_REDUCE, "shares"},
             {COHORT__BROADCAST, "levels"},  {COHORT__BROADCAST, "shares"},
             {COHORT__REDUCE, "levels"},     {COHORT__REDUCE, "shares"}};
-enum { NUM_ROWS = sizeof(rows) / sizeof(rows[0]) };
+enum { NUM_ROWS = NUM_OF(rows) };
 
 static const struct cohort__algorithm *row_of(unsigned i)
 {
@@ -53,8 +53,7 @@ static void verify_random(struct cohort__random *random)
 
 TEST(random)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 17);
+    struct cohort__random random = cohort__random_seeded(17);
     for (int i = 0; i < NUM_CALLS; i++)
         verify_random(&random);
 }
@@ -74,7 +73,7 @@ TEST(number)
                   {64 * (size_t)KIB * KIB, 8, COHORT__LEVELS_SEGMENTS},
                   {1024 * KIB, 1024 * KIB, 1}, /* an element is not cut */
                   {1536 * KIB, 512 * KIB, 3}};
-    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(blocks); i++) {
         struct cohort__request request = {.bytes = blocks[i].bytes, .element = blocks[i].element};
         CHECK_INT(cohort__levels_num_segments(&request), blocks[i].num);
         struct cohort__request longest = cohort__levels_longest_segment(&request);
@@ -101,8 +100,7 @@ static uint32_t bit_of(unsigned phase, uint32_t segment)
  * is also set for the step itself if it receives. */
 static uint32_t *find_waits(const struct cohort__plan *plan)
 {
-    uint32_t *waits = calloc(plan->num_steps, sizeof(*waits));
-    CHECK(waits);
+    uint32_t *waits = test_calloc(plan->num_steps, sizeof(*waits));
     for (uint32_t i = 0; i < plan->num_steps; i++)
         if (plan->steps[i].kind == COHORT__STEP_RECV)
             waits[i] = bit_of(plan->steps[i].phase, segment_of(&plan->steps[i]));
@@ -137,10 +135,8 @@ static void check_step(const struct cohort__plan *plan, bool reduces, uint32_t i
         segment > 0)
         wanted = bit_of(COHORT__LEVELS_UP, segment - 1);
     if ((waits & ~allowed) != 0 || (waits & wanted) != wanted)
-        test_failed(__FILE__, __LINE__,
-                    "%s: at site %u step %u of phase %u and segment %u waits for %x, not %x of %x",
-                    plan->name, plan->this_site, index, step->phase, segment, waits, wanted,
-                    allowed);
+        FAIL("%s: at site %u step %u of phase %u and segment %u waits for %x, not %x of %x",
+             plan->name, plan->this_site, index, step->phase, segment, waits, wanted, allowed);
 }
 
 static void check_flow(const struct place *place, unsigned chosen)

@@ -33,7 +33,7 @@ static struct cohort__plan **build(const char *row, struct cohort__request reque
         CHECK(plans[site]->in_bytes <= 1 && plans[site]->out_bytes == 1);
     }
     if (plan_check(plans, request.num_sites))
-        test_failed(__FILE__, __LINE__, "%s: %s", row, cohort_error_message());
+        FAIL("%s: %s", row, cohort_error_message());
     return plans;
 }
 
@@ -94,8 +94,7 @@ static void check(const char *row, const struct cohort__request *request)
 
 TEST(random)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 5);
+    struct cohort__random random = cohort__random_seeded(5);
     for (int round = 0; round < 60; round++) {
         struct place place;
         place_random_or_regular(&place, &random);
@@ -185,8 +184,7 @@ TEST(once)
         for (uint32_t site = 0; site < request.num_sites; site++)
             found = found || hands_on_twice(plans[site]);
         if (found != algorithm->replicates)
-            test_failed(__FILE__, __LINE__, "%s %s something twice", algorithm->name,
-                        found ? "hands on" : "never hands on");
+            FAIL("%s %s something twice", algorithm->name, found ? "hands on" : "never hands on");
         num_replicating += found;
         destroy(plans, request.num_sites);
     }

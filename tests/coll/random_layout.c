@@ -16,8 +16,7 @@ static size_t below(struct cohort__random *random, size_t limit)
 /* Where NUM runs of LENGTH begin, in a random order. */
 static cohort_layout_block *draw_runs(struct cohort__random *random, size_t num, size_t length)
 {
-    cohort_layout_block *runs = calloc(num + 1, sizeof(*runs));
-    CHECK(runs);
+    cohort_layout_block *runs = test_calloc(num + 1, sizeof(*runs));
     for (size_t k = 0; k < num; k++) {
         size_t other = below(random, k + 1);
         runs[k].offset = runs[other].offset;
@@ -60,8 +59,7 @@ void random_layouts_of_one(struct cohort__random *random, const size_t num[2],
     size_t length = 1 + below(random, 4), first = runs_for(num[0], length);
     cohort_layout_block *runs = draw_runs(random, first + runs_for(num[1], length), length);
     for (int i = 0; i < 2; i++) {
-        ret_places[i] = calloc(num[i] + 1, sizeof(*ret_places[i]));
-        CHECK(ret_places[i]);
+        ret_places[i] = test_calloc(num[i] + 1, sizeof(*ret_places[i]));
         ret_layouts[i] = lay_runs(runs + (i ? first : 0), length, num[i], ret_places[i]);
     }
     free(runs);
@@ -203,8 +201,7 @@ static unsigned char *place_of(const struct random_lying *lying, size_t i)
 static void check_packing(const struct random_lying *lying, const unsigned char *elements)
 {
     const size_t element = lying->element;
-    unsigned char *packed = malloc(lying->num * element + 1);
-    CHECK(packed);
+    unsigned char *packed = test_malloc(lying->num * element + 1);
     CHECK_OK(
         cohort_layout_pack(lying->layout, cohort_datatype_of_bytes(element), packed, lying->array));
     CHECK(memcmp(packed, elements, lying->num * element) == 0);

@@ -382,8 +382,7 @@ unsigned char *random_input(const struct random_call *call, uint64_t key, uint32
     size_t element = random_element(call), bytes = in.end * element;
     bool has_numbers = random_kind_reduces(call->kind) &&
                        (types[call->type].is_floating || types[call->type].is_indexed);
-    unsigned char *input = malloc(bytes + 1);
-    CHECK(input);
+    unsigned char *input = test_malloc(bytes + 1);
     uint64_t hash = cohort__hash_mix(key, site);
     for (size_t i = 0; i < bytes; i += has_numbers ? element : 8) {
         hash = cohort__hash_mix(hash, i);
@@ -555,7 +554,7 @@ static const struct random_block *block_for(const struct random_side *in, uint32
     for (uint32_t i = 0; i < in->num; i++)
         if ((in->blocks[i].peer == site || in->blocks[i].peer == UINT32_MAX) && number-- == 0)
             return &in->blocks[i];
-    test_failed(__FILE__, __LINE__, "the test's own mistake: no such block");
+    FAIL("the test's own mistake: no such block");
 }
 
 static void move(const struct random_call *call, uint32_t site, unsigned char *const *inputs,
@@ -580,8 +579,7 @@ unsigned char *random_output(const struct random_call *call, uint32_t site,
     struct random_side in, out;
     random_lay_out(call, site, &in, &out);
     size_t bytes = out.end * random_element(call);
-    unsigned char *output = malloc(bytes + 1);
-    CHECK(output);
+    unsigned char *output = test_malloc(bytes + 1);
     memset(output, RUBBISH, bytes);
     if (random_kind_reduces(call->kind))
         reduce(call, site, inputs, &out, output);

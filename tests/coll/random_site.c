@@ -371,9 +371,8 @@ static void make_out(struct random_site *site, enum in_place in_place, const uns
 
 static void make_objects(struct random_site *site)
 {
-    site->in_objects = calloc(RANDOM_SITES, sizeof(*site->in_objects));
-    site->out_objects = calloc(RANDOM_SITES, sizeof(*site->out_objects));
-    CHECK(site->in_objects && site->out_objects);
+    site->in_objects = test_calloc(RANDOM_SITES, sizeof(*site->in_objects));
+    site->out_objects = test_calloc(RANDOM_SITES, sizeof(*site->out_objects));
     for (uint32_t i = 0; i < site->in_side.num; i++) {
         const struct random_block *block = &site->in_side.blocks[i];
         site->in_objects[i] = (cohort_object){site->in + block->offset, block->count};
@@ -459,8 +458,7 @@ static cohort_layout_neighbour *find_neighbours(const struct random_side *side,
                                                 const struct random_lying *lying, bool is_at_begin,
                                                 bool overlap)
 {
-    cohort_layout_neighbour *neighbours = calloc(side->num + 1, sizeof(*neighbours));
-    CHECK(neighbours);
+    cohort_layout_neighbour *neighbours = test_calloc(side->num + 1, sizeof(*neighbours));
     for (uint32_t i = 0; i < side->num; i++) {
         const struct random_block all = {side->blocks[i].peer, 0, side->end};
         neighbours[i] = neighbour_of(lying, overlap ? &all : &side->blocks[i], is_at_begin);
@@ -480,8 +478,7 @@ static void lay_out_exchange(struct random_site *site)
 static void draw_layouts(struct random_site *site, enum in_place in_place, bool has_in,
                          bool has_out)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, site->layouts);
+    struct cohort__random random = cohort__random_seeded(site->layouts);
     if (site->layouts == 0 || !may_have_layouts(site->call->kind))
         return;
     bool is_in = in_place == INPUT || in_place == OWN || in_place == WHOLE;

@@ -89,11 +89,11 @@ static void look_at(struct site *site, cohort_future *future)
         status != COHORT_ERR_MOVED_PAST && !strstr(text, "not there any more") &&
         !strstr(text, "the call of a site is wrong") && !strstr(text, "too long ago to remember") &&
         !(!scene->begin && (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_REVOKED)))
-        test_failed(__FILE__, __LINE__, "%s, allocation %ld, site %u: %s: %s", scene->name, number,
-                    site->number, cohort_status_name(status), text);
+        FAIL("%s, allocation %ld, site %u: %s: %s", scene->name, number, site->number,
+             cohort_status_name(status), text);
     if (status == COHORT_ERR_NO_MEMORY && !is_named(text))
-        test_failed(__FILE__, __LINE__, "%s, allocation %ld, site %u: whose call? %s", scene->name,
-                    number, site->number, text);
+        FAIL("%s, allocation %ld, site %u: whose call? %s", scene->name, number, site->number,
+             text);
     site->has_failed = true;
 }
 
@@ -137,8 +137,7 @@ static void wait_for_all(const char *what)
         if (cohort__clock_now() > late)
             let_leave();
         if (cohort__clock_now() > end)
-            test_failed(__FILE__, __LINE__, "%s, allocation %ld: %s does not end", scene->name,
-                        number, what);
+            FAIL("%s, allocation %ld: %s does not end", scene->name, number, what);
         cohort_yield();
     }
     for (struct site *site = sites; site < sites + SITES; site++)
@@ -176,7 +175,7 @@ static void check_free(void)
         for (uint32_t i = 0; i < SITES; i++)
             give_back(&sites[i]);
         if (cohort__clock_now() > end)
-            test_failed(__FILE__, __LINE__, "allocation %ld: a number is not given back", number);
+            FAIL("allocation %ld: a number is not given back", number);
     } while (lent >= scene->num_localities);
 }
 

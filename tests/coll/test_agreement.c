@@ -161,10 +161,9 @@ static void play(cohort_comm *comm, const struct scene *scene, uint64_t *generat
     memset(buffers->out, RUBBISH, sizeof(buffers->out));
     cohort_status status = cohort_await(call(comm, scene, buffers, ++*generation));
     if (status != expected(scene->mistake))
-        test_failed(__FILE__, __LINE__,
-                    "%u sites, variant %d, mistake %d at site %u: site %u gets %s: %s", num_sites,
-                    scene->variant, scene->mistake, scene->culprit, me, cohort_status_name(status),
-                    cohort_error_message());
+        FAIL("%u sites, variant %d, mistake %d at site %u: site %u gets %s: %s", num_sites,
+             scene->variant, scene->mistake, scene->culprit, me, cohort_status_name(status),
+             cohort_error_message());
     if (status) {
         check_text(scene, me, num_sites);
         for (size_t i = 0; i < sizeof(buffers->out); i++)
@@ -213,8 +212,8 @@ static void run(const char *name, cohort_comm_options options, uint32_t num_loca
                                                       .arg = arg,
                                                   });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %u sites in %u localities: %s", name,
-                    options.num_sites, num_localities, cohort_error_message());
+        FAIL("%s: %u sites in %u localities: %s", name, options.num_sites, num_localities,
+             cohort_error_message());
     cluster_destroy(cluster);
 }
 
@@ -358,8 +357,7 @@ static cohort_status many_at_once(cohort_comm *comm, void *arg)
     static int64_t in;
     uint32_t me = cohort_comm_this_site(comm);
     cohort_future *futures[NUM];
-    int64_t *out = calloc(NUM * MAX_SITES, sizeof(*out));
-    CHECK(out);
+    int64_t *out = test_calloc(NUM * MAX_SITES, sizeof(*out));
     for (uint32_t i = 0; i < NUM; i++) {
         cohort_datatype type = i % 3 == 0 && me == i % 5 ? COHORT_DOUBLE : COHORT_INT64;
         futures[i] = me == 0 ? cohort_gather_here(comm, &in, out + i * MAX_SITES, 1, type, i + 1)
@@ -459,8 +457,7 @@ static cohort_status one_sided(cohort_comm *comm, void *arg)
     bool checks = (me == odd[0]) == odd[1];
     uint64_t generation = 0;
     for (unsigned variant = GATHER; variant <= SCATTERV; variant++) {
-        struct buffers *buffers = calloc(1, sizeof(*buffers));
-        CHECK(buffers);
+        struct buffers *buffers = test_calloc(1, sizeof(*buffers));
         if (checks)
             CHECK_OK(ask(comm));
         cohort_status status = cohort_await(
@@ -492,8 +489,7 @@ TEST(one_sided)
 static cohort_status other_collective(cohort_comm *comm, void *arg)
 {
     uint32_t me = cohort_comm_this_site(comm);
-    struct buffers *buffers = calloc(1, sizeof(*buffers));
-    CHECK(buffers);
+    struct buffers *buffers = test_calloc(1, sizeof(*buffers));
     uint64_t generation = 0;
     for (unsigned variant = SCATTER; variant <= CHECK_ALONE; variant++) {
         struct scene scene = {.variant = me == 2 ? GATHER : (enum variant)variant};
@@ -542,8 +538,7 @@ static cohort_status one_leaves(cohort_comm *comm, void *arg)
 {
     const uint32_t *leaver = arg;
     uint32_t me = cohort_comm_this_site(comm);
-    struct buffers *buffers = malloc(sizeof(*buffers));
-    CHECK(buffers);
+    struct buffers *buffers = test_malloc(sizeof(*buffers));
     memset(buffers, RUBBISH, sizeof(*buffers));
     if (me != *leaver) {
         CHECK_INT(cohort_await(call(comm, &(struct scene){.variant = SCATTER}, buffers, 1)),
@@ -579,8 +574,7 @@ static cohort_status one_dies(cohort_comm *comm, void *arg)
 {
     struct death *death = arg;
     uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
-    struct buffers *buffers = malloc(sizeof(*buffers));
-    CHECK(buffers);
+    struct buffers *buffers = test_malloc(sizeof(*buffers));
     memset(buffers, RUBBISH, sizeof(*buffers));
     if (me == 1) {
         while (death->num_waiting < num_sites - 1)

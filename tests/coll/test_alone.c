@@ -21,7 +21,7 @@ TEST_SITE(each_kind, run("each-kind", site))
     static const size_t counts[] = {1, 2, 512, LONGEST};
     uint64_t generation = 0;
     for (int kind = 0; kind < EXERCISE_NUM_KINDS; kind++)
-        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        for (size_t i = 0; i < NUM_OF(counts); i++)
             for (int repeat = 0; repeat < REPEATS; repeat++) {
                 struct exercise exercise;
                 exercise_begin_with(&exercise, comm, (enum exercise_kind)kind, counts[i],
@@ -37,7 +37,7 @@ TEST_SITE(each_size, run("each-size", site))
     static const cohort_datatype types[] = {COHORT_INT8, COHORT_INT16, COHORT_FLOAT, COHORT_DOUBLE,
                                             COHORT_DOUBLE_COMPLEX};
     uint64_t generation = 0;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+    for (size_t i = 0; i < NUM_OF(types); i++)
         for (int repeat = 0; repeat < REPEATS; repeat++) {
             unsigned char in[64], out[64], wanted[64];
             memset(in, repeat + 1, sizeof(in));

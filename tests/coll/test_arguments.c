@@ -21,7 +21,7 @@ static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void 
         .run = site,
     });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
 }
 
 static void check_usable(cohort_comm *comm, uint64_t generation)
@@ -30,8 +30,7 @@ static void check_usable(cohort_comm *comm, uint64_t generation)
     cohort_status status =
         cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, generation));
     if (status)
-        test_failed(__FILE__, __LINE__, "generation %llu: %s", (unsigned long long)generation,
-                    cohort_error_message());
+        FAIL("generation %llu: %s", (unsigned long long)generation, cohort_error_message());
     CHECK_INT(out, N);
 }
 
@@ -355,7 +354,7 @@ TEST(forced)
         {"all_to_all=linear,all_gather=x", "no algorithm of all_gather is called \"x\""},
         {"scan=levels(x)", "their exclusive_scan; there are: linear, hypercube"},
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(wrong); i++) {
         cohort_comm *comm = NULL;
         check_fails(cohort_comm_create(
                         &comm, "forced",

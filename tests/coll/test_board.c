@@ -45,7 +45,7 @@ static void run_in(struct cluster *cluster, const char *name, uint32_t num_sites
         .arg = arg,
     });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
 }
 
 /* Uses each placement in turn. */
@@ -61,8 +61,7 @@ static void run(const char *name, uint32_t num_localities, uint32_t num_sites, u
 
 static void use_board(cohort_comm *comm)
 {
-    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = "shared"}),
-              COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = "shared"}));
 }
 
 static cohort_future *call_right(cohort_comm *comm, int32_t *in, int32_t *out, uint64_t generation)
@@ -77,8 +76,7 @@ static void check_right(const cohort_comm *comm, cohort_future *future, const in
 {
     int32_t num_sites = (int32_t)cohort_comm_num_sites(comm);
     if (cohort_await(future))
-        test_failed(__FILE__, __LINE__, "site %u: %s", cohort_comm_this_site(comm),
-                    cohort_error_message());
+        FAIL("site %u: %s", cohort_comm_this_site(comm), cohort_error_message());
     CHECK_INT(*out, num_sites * (num_sites - 1) / 2);
 }
 
@@ -134,8 +132,7 @@ static cohort_status one_wrong(cohort_comm *comm, void *arg)
 {
     struct wrong *wrong = arg;
     uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
-    int64_t *buffer = calloc(2 * MANY, sizeof(*buffer));
-    CHECK(buffer);
+    int64_t *buffer = test_calloc(2 * MANY, sizeof(*buffer));
     int32_t in, out;
     while (me == wrong->absent && wrong->num_told < num_sites - 1)
         cohort_yield();
@@ -144,8 +141,7 @@ static cohort_status one_wrong(cohort_comm *comm, void *arg)
         me == wrong->culprit ? wrong->call(comm, buffer) : call_right(comm, &in, &out, 1);
     cohort_status status = cohort_await(future);
     if (status != wrong->status)
-        test_failed(__FILE__, __LINE__, "site %u, site %u is wrong: %s", me, wrong->culprit,
-                    cohort_error_message());
+        FAIL("site %u, site %u is wrong: %s", me, wrong->culprit, cohort_error_message());
     char who[32];
     snprintf(who, sizeof(who), "site %u", wrong->culprit);
     CHECK_CONTAINS(cohort_error_message(), who);
@@ -218,7 +214,7 @@ TEST(wrong)
         {"all_gather", all_gather, COHORT_ERR_MISMATCH, "called all_gather"},
         {"rejected", nowhere, COHORT_ERR_BAD_PARAMETER, "all_reduce"},
     };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    for (size_t i = 0; i < NUM_OF(all); i++)
         for (uint32_t culprit = 0; culprit < 6; culprit += 2) {
             run_wrong(all[i].name,
                       (struct wrong){.culprit = culprit,
@@ -245,8 +241,7 @@ static cohort_status one_differs(cohort_comm *comm, void *arg)
 {
     struct long_call *all = arg;
     uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
-    int64_t *in = calloc(LONG_CALL, sizeof(*in)), *out = calloc(LONG_CALL, sizeof(*out));
-    CHECK(in && out);
+    int64_t *in = test_calloc(LONG_CALL, sizeof(*in)), *out = test_calloc(LONG_CALL, sizeof(*out));
     if (atomic_fetch_add(&all->num_ready, 1) + 1 == num_sites)
         all->sent_before = 1 + cluster_num_sent(all->cluster);
     while (all->sent_before == 0)
@@ -258,7 +253,7 @@ static cohort_status one_differs(cohort_comm *comm, void *arg)
     if (atomic_fetch_add(&all->num_told, 1) + 1 == num_sites) {
         uint64_t num_sent = cluster_num_sent(all->cluster) + 1 - all->sent_before;
         if (num_sent > MOST_TOLD)
-            test_failed(__FILE__, __LINE__, "%llu messages", (unsigned long long)num_sent);
+            FAIL("%llu messages", (unsigned long long)num_sent);
         all->is_counted = true;
     }
     while (!all->is_counted) /* leaving sends messages */
@@ -447,7 +442,7 @@ static uint64_t run_many(struct cluster *cluster, uint32_t num, bool has_boards)
     await(&many.num_done, num * SITES_OF_ONE);
     uint64_t sent = cluster_num_sent(cluster) - before;
     many.is_counted = false;
-    CHECK_INT(cohort_await(cohort_when_all(done, num)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(done, num)));
     return sent;
 }
 
@@ -481,7 +476,7 @@ struct one_large {
  * that have their turn. */
 static void await_turn(const struct large *large, uint32_t number)
 {
-    CHECK_INT(cohort_await(cohort_future_ref(large->turns[number])), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_future_ref(large->turns[number])));
 }
 
 static void end_turn(struct large *large)
@@ -499,8 +494,7 @@ static void call_large(cohort_comm *comm, uint64_t generation, uint64_t *in)
     for (uint32_t i = 0; i < LARGE; i += stride)
         in[i] = first + cohort_comm_this_site(comm) * LARGE + i;
     use_board(comm);
-    CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, LARGE, COHORT_UINT64, generation)),
-              COHORT_OK);
+    CHECK_OK(cohort_await(cohort_all_gather(comm, in, out, LARGE, COHORT_UINT64, generation)));
     for (uint32_t block = 0; block < SITES_OF_ONE; block++)
         for (uint32_t i = block * LARGE; i < (block + 1) * LARGE; i += stride)
             if (out[i] != first + i) /* a call for each would take most of the test's time */
@@ -515,8 +509,7 @@ static void call_large(cohort_comm *comm, uint64_t generation, uint64_t *in)
 static cohort_status large_site(cohort_comm *comm, void *arg)
 {
     const struct one_large *one = arg;
-    uint64_t *in = calloc(LARGE * (1 + SITES_OF_ONE), sizeof(*in));
-    CHECK(in);
+    uint64_t *in = test_calloc(LARGE * (1 + SITES_OF_ONE), sizeof(*in));
     await_turn(one->large, one->number);
     for (uint64_t generation = 1; generation <= LARGE_CALLS; generation++)
         call_large(comm, generation, in);
@@ -543,13 +536,13 @@ TEST(large_comms)
     struct one_large all[NUM_LARGE];
     cohort_future *done[NUM_LARGE];
     for (uint32_t i = 0; i <= large.num; i++)
-        CHECK_INT(cohort_promise_create(&large.promises[i], &large.turns[i]), COHORT_OK);
+        CHECK_OK(cohort_promise_create(&large.promises[i], &large.turns[i]));
     cohort_promise_fulfil(large.promises[0], NULL);
     for (uint32_t i = 0; i < large.num; i++) {
         all[i] = (struct one_large){&large, i};
         done[i] = cohort_async(run_large, &all[i]);
     }
-    CHECK_INT(cohort_await(cohort_when_all(done, large.num)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(done, large.num)));
     for (uint32_t i = 0; i <= large.num; i++)
         cohort_future_unref(large.turns[i]);
     cluster_destroy(large.cluster);
@@ -566,9 +559,8 @@ static cohort_status fill_arena(cohort_comm *comm, void *arg)
     CHECK(in);
     for (uint64_t generation = 1; generation <= 3; generation++) {
         use_board(comm);
-        CHECK_INT(
-            cohort_await(cohort_all_gather(comm, in, in + HALF, HALF, COHORT_UINT64, generation)),
-            COHORT_OK);
+        CHECK_OK(
+            cohort_await(cohort_all_gather(comm, in, in + HALF, HALF, COHORT_UINT64, generation)));
     }
     free(in);
     cohort__meetings_arena(comm->group, &bytes, &all_bytes);
@@ -619,7 +611,7 @@ static void run_turn(struct cohort__actor *actor, struct cohort__item *item)
     operation->handlers->stalled(operation);
     for (int i = 0; i < 2; i++)
         operation->handlers->answer(operation, 1, COHORT__ANSWER_COMPLETED);
-    CHECK_INT(operation->failure.status, COHORT_OK);
+    CHECK_OK(operation->failure.status);
     if (turn->looks_again)
         operation->handlers->stalled(operation); /* the operation may no longer exist then */
     atomic_store(&turn->is_over, true);
@@ -673,7 +665,7 @@ static cohort_status take_nothing(cohort_comm *comm, void *arg)
         return COHORT_OK;
     for (; options.root < last; options.root++, generation += COHORT__BOARD_DEPTH) {
         exercise_begin_with(&exercise, comm, EXERCISE_BROADCAST, 1, generation, options);
-        CHECK_INT(exercise_end(&exercise), COHORT_OK);
+        CHECK_OK(exercise_end(&exercise));
     }
     exercise_begin(&exercise, comm, EXERCISE_BARRIER, 1, generation);
     CHECK_INT(exercise_end(&exercise), COHORT_ERR_GONE);

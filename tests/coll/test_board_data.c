@@ -43,7 +43,7 @@ static void run(const char *name, struct job *job,
         .arg = job,
     });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
     cluster_destroy(cluster);
 }
 
@@ -139,7 +139,7 @@ static void finish(struct call *call, const cohort_comm *comm)
     uint32_t num_sites = cohort_comm_num_sites(comm), me = cohort_comm_this_site(comm);
     size_t num_in = blocks_in(call, num_sites) * call->count, stride = stride_of(call->count);
     if (cohort_await(call->done))
-        test_failed(__FILE__, __LINE__, "site %u: %s", me, cohort_error_message());
+        FAIL("site %u: %s", me, cohort_error_message());
     if (call->in != call->out)
         memset(call->in, 0xee, num_in * sizeof(*call->in));
     uint32_t num_blocks = call->what == BROADCAST && me == 0 ? 0 : blocks_out(call, num_sites);
@@ -177,7 +177,7 @@ static cohort_status sizes(cohort_comm *comm, void *arg)
     size_t share = share_of(job);
     const size_t counts[] = {0,     1,         4,         5,        BEYOND / 8, BEYOND / 8 + 1,
                              share, share / 2, share - 1, share / 3};
-    call_each(comm, job, counts, sizeof(counts) / sizeof(counts[0]));
+    call_each(comm, job, counts, NUM_OF(counts));
     return COHORT_OK;
 }
 
@@ -202,7 +202,7 @@ static cohort_status large(cohort_comm *comm, void *arg)
         {ALL_TO_ALL, share / job->num_sites - 3, 2, NULL, NULL, NULL},
         {ALL_GATHER, share - 5, 3, NULL, NULL, NULL},
     };
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(calls); i++) {
         struct call call = calls[i];
         begin(&call, comm, job);
         finish(&call, comm);
@@ -222,7 +222,7 @@ static cohort_status segments(cohort_comm *comm, void *arg)
     struct job *job = arg;
     size_t share = share_of(job);
     const size_t counts[] = {share + 1, share + share / 2, 5 * share / 2 - 3, 3 * share};
-    call_each(comm, job, counts, test_rounds(sizeof(counts) / sizeof(counts[0]), 2));
+    call_each(comm, job, counts, test_rounds(NUM_OF(counts), 2));
     return COHORT_OK;
 }
 

@@ -48,8 +48,6 @@ static size_t reader_bytes;
 /* The linker redirects all calls of cohort__team_mark to __wrap_cohort__team_mark. */
 void __real_cohort__team_mark(const struct cohort__team *team, const struct cohort__round *round,
                               size_t begin, size_t end);
-void __wrap_cohort__team_mark(const struct cohort__team *team, const struct cohort__round *round,
-                              size_t begin, size_t end);
 
 /* A reader that sleeps would be woken only when all is there. */
 static void wait_awhile(void)
@@ -90,8 +88,6 @@ void __wrap_cohort__team_mark(const struct cohort__team *team, const struct coho
 
 void __real_cohort__movement_read(const struct cohort__movement *movement, size_t begin,
                                   size_t end);
-void __wrap_cohort__movement_read(const struct cohort__movement *movement, size_t begin,
-                                  size_t end);
 
 void __wrap_cohort__movement_read(const struct cohort__movement *movement, size_t begin, size_t end)
 {
@@ -102,7 +98,6 @@ void __wrap_cohort__movement_read(const struct cohort__movement *movement, size_
 }
 
 bool __real_cohort__participant_fail(struct cohort__participant *participant);
-bool __wrap_cohort__participant_fail(struct cohort__participant *participant);
 
 bool __wrap_cohort__participant_fail(struct cohort__participant *participant)
 {
@@ -138,7 +133,7 @@ static void check_output(const struct job *job, uint32_t site, const unsigned ch
     size_t first = job->is_scatter ? site * job->bytes : 0;
     for (size_t at = 0; at < job->bytes; at++)
         if (out[at] != content(first + at))
-            test_failed(__FILE__, __LINE__, "site %u: wrong at %zu", site, at);
+            FAIL("site %u: wrong at %zu", site, at);
 }
 
 /* It calls last: a work that it posts may stop the worker of another site. What it has posted a
@@ -163,7 +158,7 @@ static void be_other(cohort_comm *comm, const struct job *job, unsigned char *ou
     }
     num_called++;
     if (job->event != READER_FAILS) {
-        CHECK_INT(cohort_await(done), COHORT_OK);
+        CHECK_OK(cohort_await(done));
         check_output(job, cohort_comm_this_site(comm), out);
         return;
     }
@@ -177,8 +172,7 @@ static void be_other(cohort_comm *comm, const struct job *job, unsigned char *ou
 static cohort_status site(cohort_comm *comm, void *arg)
 {
     const struct job *job = arg;
-    unsigned char *in = malloc(bytes_in(job)), *out = calloc(1, job->bytes);
-    CHECK(in && out);
+    unsigned char *in = test_malloc(bytes_in(job)), *out = test_calloc(1, job->bytes);
     for (size_t at = 0; at < bytes_in(job); at++)
         in[at] = content(at);
     if (cohort_comm_this_site(comm) == 0)
@@ -198,17 +192,16 @@ static void run(struct job job)
     has_failed = is_source_over = false;
     cluster = cluster_create(1, 2, 0);
     CHECK(cohort__boards_slot_of(cluster_process(cluster, 0), 1, &slot));
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "pieces",
-                  .options = {.num_sites = job.num_sites,
-                              .stall_after = never,
-                              .algorithms = "broadcast=shared,scatter=shared"},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = site,
-                  .arg = &job,
-              }),
-              COHORT_OK);
+    CHECK_OK(sites_run(&(struct sites){
+        .name = "pieces",
+        .options = {.num_sites = job.num_sites,
+                    .stall_after = never,
+                    .algorithms = "broadcast=shared,scatter=shared"},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = site,
+        .arg = &job,
+    }));
     if (job.event == STEP_BY_STEP)
         cluster_destroy(cluster);
     else
@@ -219,7 +212,7 @@ static void run(struct job job)
 TEST(steps)
 {
     static const size_t bytes[] = {LEAST, MOST - PIECE / 2, MOST};
-    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
+    for (size_t i = 0; i < NUM_OF(bytes); i++)
         for (uint32_t num_sites = 2; num_sites <= 4; num_sites++)
             run((struct job){.num_sites = num_sites, .bytes = bytes[i]});
 }

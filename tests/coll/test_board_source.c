@@ -61,7 +61,7 @@ static void run(const char *name, struct job *job,
         .arg = job,
     });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
     cluster_destroy(stage.cluster);
 }
 
@@ -99,9 +99,8 @@ static void begin(struct call *call, uint64_t generation, cohort_comm *comm, con
     size_t count = job->count;
     *call = (struct call){.generation = generation};
     uint32_t num_blocks = is_scatter(call) ? job->num_sites : 1;
-    call->in = calloc(num_blocks * count, sizeof(*call->in));
-    call->out = calloc(count, sizeof(*call->out));
-    CHECK(call->in && call->out);
+    call->in = test_calloc(num_blocks * count, sizeof(*call->in));
+    call->out = test_calloc(count, sizeof(*call->out));
     for (size_t i = 0; i < num_blocks * count; i++)
         call->in[i] = element(generation, (uint32_t)(i / count), i % count);
     if (is_scatter(call) && is_root(comm, job))
@@ -125,8 +124,8 @@ static void finish(struct call *call, const cohort_comm *comm, const struct job 
 {
     uint32_t me = cohort_comm_this_site(comm);
     if (cohort_await(call->done))
-        test_failed(__FILE__, __LINE__, "site %u, generation %llu: %s", me,
-                    (unsigned long long)call->generation, cohort_error_message());
+        FAIL("site %u, generation %llu: %s", me, (unsigned long long)call->generation,
+             cohort_error_message());
     memset(call->in, 0xee, job->count * sizeof(*call->in));
     for (size_t i = 0; i < job->count; i++)
         if (is_scatter(call) || !is_root(comm, job))
@@ -139,8 +138,7 @@ static void check_failed(struct call *call, cohort_status status, uint32_t culpr
     char who[32];
     snprintf(who, sizeof(who), "site %u", culprit);
     if (cohort_await(call->done) != status)
-        test_failed(__FILE__, __LINE__, "generation %llu: %s", (unsigned long long)call->generation,
-                    cohort_error_message());
+        FAIL("generation %llu: %s", (unsigned long long)call->generation, cohort_error_message());
     CHECK_CONTAINS(cohort_error_message(), who);
     call_free(call);
 }
@@ -174,7 +172,7 @@ static cohort_status go_ahead(cohort_comm *comm, void *arg)
 TEST(ahead)
 {
     static const size_t counts[] = {1, 4, 100, 9000, 30000};
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+    for (size_t i = 0; i < NUM_OF(counts); i++)
         for (uint32_t root = 0; root < 3; root++) {
             if (counts[i] > 1000 && root != i % 3)
                 continue; /* one such case is enough, since it takes long */
@@ -210,7 +208,7 @@ static cohort_status mixture(cohort_comm *comm, void *arg)
         finish(&calls[i], comm, job);
         if (i % 3 != 2)
             continue;
-        CHECK_INT(cohort_await(sums[i]), COHORT_OK);
+        CHECK_OK(cohort_await(sums[i]));
         CHECK_INT(out[i], num_sites * (num_sites - 1) / 2);
     }
     return COHORT_OK;

@@ -206,10 +206,9 @@ static void compare(const cohort_call_question *asked, cohort_status checked, co
                     cohort_status called)
 {
     if (called != checked)
-        test_failed(__FILE__, __LINE__, "%s by %s: the check says %s (%s), the call %s (%s)",
-                    asked->collective, asked->algorithm ? asked->algorithm : "any",
-                    cohort_status_name(checked), why, cohort_status_name(called),
-                    called ? cohort_error_message() : "");
+        FAIL("%s by %s: the check says %s (%s), the call %s (%s)", asked->collective,
+             asked->algorithm ? asked->algorithm : "any", cohort_status_name(checked), why,
+             cohort_status_name(called), called ? cohort_error_message() : "");
 }
 
 struct terms {
@@ -221,8 +220,7 @@ static cohort_status calls(cohort_comm *comm, void *arg)
 {
     const struct terms *terms = arg;
     uint32_t me = cohort_comm_this_site(comm);
-    struct cohort__random random;
-    cohort__random_init(&random, terms->seed);
+    struct cohort__random random = cohort__random_seeded(terms->seed);
     for (uint64_t generation = 1; generation <= NUM_CALLS; generation++) {
         struct drawn drawn;
         enum cohort__collective collective = draw_question(&random, &drawn);
@@ -264,8 +262,7 @@ TEST(random)
     CHECK_OK(cohort_op_create(&op, &(struct cohort_op_options){.name = "add", .function = add}));
     user_op = op;
     for (uint64_t seed = 1; seed <= NUM_COMMS; seed++) {
-        struct cohort__random random;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         uint64_t budget = budgets[cohort__random_below(&random, 6)];
         struct terms terms = {.seed = 1000 + seed, .has_budget = budget > 0};
         struct cluster *cluster =
@@ -310,7 +307,7 @@ static cohort_status ask(cohort_comm *comm, void *arg)
         {{.collective = "scan", .datatype = 99}, "is no datatype"},
         {{.collective = "scan", .datatype = COHORT_DOUBLE, .algorithm = "none"}, "\"none\""},
     };
-    for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (unsigned i = 0; i < NUM_OF(wrong); i++) {
         CHECK_FAILS(cohort_call_check(comm, &wrong[i].question), COHORT_ERR_BAD_PARAMETER,
                     wrong[i].why);
     }

@@ -163,10 +163,9 @@ static void draw_call(struct game *game, struct cohort__random *random)
         EXERCISE_ALL_GATHER, EXERCISE_ALL_REDUCE, EXERCISE_BARRIER, EXERCISE_ALL_TO_ALL,
     };
     static const size_t counts[] = {1, 3, 200, 9000};
-    game->kind =
-        game->is_levels
-            ? composed[cohort__random_below(random, sizeof(composed) / sizeof(composed[0]))]
-            : (enum exercise_kind)cohort__random_below(random, EXERCISE_NUM_KINDS);
+    game->kind = game->is_levels
+                     ? composed[cohort__random_below(random, NUM_OF(composed))]
+                     : (enum exercise_kind)cohort__random_below(random, EXERCISE_NUM_KINDS);
     game->count = counts[cohort__random_below(random, 4)];
     uint32_t way = cohort__random_below(random, 10);
     game->way = way == 0 ? SPLIT : way == 1 ? DUP : CALL;
@@ -299,10 +298,9 @@ static void play_last(struct game *game, struct cohort__random *random)
 
 static void play(uint64_t seed)
 {
-    struct cohort__random random;
     struct game game = {.seed = seed};
     cohort_future *made[MAX_SITES];
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     static const struct cohort__position positions[HOSTS_LOCALITIES] = {
         {.host = 0}, {.host = 0}, {.host = 1}, {.host = 1}};
     game.is_levels = cohort__random_below(&random, 3) == 0;
@@ -355,7 +353,7 @@ int main(int argc, char **argv)
          left -= num_games) {
         char *args[8]; /* cluster_test takes its options out */
         num_games = left < GAMES_A_START ? left : GAMES_A_START;
-        CHECK((size_t)argc < sizeof(args) / sizeof(args[0]));
+        CHECK((size_t)argc < NUM_OF(args));
         memcpy(args, argv, (size_t)argc * sizeof(args[0]));
         status = cluster_test(argc, args, 1);
         first += num_games;

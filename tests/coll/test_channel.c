@@ -33,12 +33,12 @@ static void check_content(const unsigned char *data, size_t bytes, uint64_t mess
 {
     for (size_t i = 0; i < bytes; i++)
         if (data[i] != content(message, i))
-            test_failed(__FILE__, __LINE__, "message %" PRIu64 " differs at %zu", message, i);
+            FAIL("message %" PRIu64 " differs at %zu", message, i);
 }
 
 /* Each size is transferred in another way: in the message, copied, lent or announced. */
 static const size_t sizes[] = {0, 1, 64, 65, 4096, 4097, 100000};
-enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+enum { NUM_SIZES = NUM_OF(sizes) };
 
 /* Random traffic ----------------------------------------------------------------------------- */
 
@@ -62,8 +62,7 @@ struct transfer {
 /* All sites draw the same transfers. */
 static void draw(const struct traffic *traffic, uint32_t num_sites, struct transfer *transfers)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, traffic->seed);
+    struct cohort__random random = cohort__random_seeded(traffic->seed);
     for (uint32_t i = 0; i < traffic->num_messages; i++) {
         size_t limit = cohort__random_below(&random, 8) == 0 ? traffic->max_bytes : 200;
         transfers[i].from = (uint32_t)cohort__random_below(&random, num_sites);
@@ -85,8 +84,7 @@ struct running {
 static void begin_set(cohort_comm *comm, const struct transfer *transfer, struct running *running,
                       uint32_t index)
 {
-    running->data = malloc(transfer->bytes + 1);
-    CHECK(running->data);
+    running->data = test_malloc(transfer->bytes + 1);
     fill(running->data, transfer->bytes, index);
     running->set =
         cohort_channel_set(comm, transfer->to, transfer->tag, running->data, transfer->bytes);
@@ -99,8 +97,7 @@ static void begin_get(cohort_comm *comm, const struct transfer *transfer, struct
             cohort_channel_get_object(comm, transfer->from, transfer->tag, &running->object);
         return;
     }
-    running->buffer = malloc(transfer->bytes + 1);
-    CHECK(running->buffer);
+    running->buffer = test_malloc(transfer->bytes + 1);
     running->get = cohort_channel_get(comm, transfer->from, transfer->tag, running->buffer,
                                       transfer->bytes, &running->bytes);
 }
@@ -128,8 +125,7 @@ static void begin_all(cohort_comm *comm, const struct traffic *traffic,
 {
     uint32_t me = cohort_comm_this_site(comm), next_set = 0, next_get = 0;
     uint32_t num = traffic->num_messages;
-    struct cohort__random random;
-    cohort__random_init(&random, traffic->seed * 1000 + me);
+    struct cohort__random random = cohort__random_seeded(traffic->seed * 1000 + me);
     while (next_set < num || next_get < num) {
         bool sets = next_get == num || (next_set < num && cohort__random_below(&random, 2));
         for (uint64_t i = 1 + cohort__random_below(&random, 20); sets && i && next_set < num; i--) {
@@ -149,9 +145,8 @@ static void begin_all(cohort_comm *comm, const struct traffic *traffic,
 static cohort_status exchange(cohort_comm *comm, void *arg)
 {
     const struct traffic *traffic = arg;
-    struct transfer *transfers = calloc(MAX_MESSAGES, sizeof(*transfers));
-    struct running *running = calloc(MAX_MESSAGES, sizeof(*running));
-    CHECK(transfers && running);
+    struct transfer *transfers = test_calloc(MAX_MESSAGES, sizeof(*transfers));
+    struct running *running = test_calloc(MAX_MESSAGES, sizeof(*running));
     draw(traffic, cohort_comm_num_sites(comm), transfers);
     begin_all(comm, traffic, transfers, running);
     uint64_t one = 1, sum = 0;
@@ -180,8 +175,7 @@ static void run_traffic(uint32_t num_localities, uint32_t num_sites, size_t budg
                                                       .arg = &traffic,
                                                   });
     if (status)
-        test_failed(__FILE__, __LINE__, "seed %" PRIu64 ": %s", traffic.seed,
-                    cohort_error_message());
+        FAIL("seed %" PRIu64 ": %s", traffic.seed, cohort_error_message());
     cluster_destroy(cluster);
 }
 
@@ -225,8 +219,7 @@ static void pair_destroy(struct pair *pair)
 
 static unsigned char *filled(size_t bytes, uint64_t message)
 {
-    unsigned char *data = malloc(bytes + 1);
-    CHECK(data);
+    unsigned char *data = test_malloc(bytes + 1);
     fill(data, bytes, message);
     return data;
 }
@@ -593,7 +586,7 @@ static cohort_status flood(cohort_comm *comm, void *arg)
 TEST(flood)
 {
     static const size_t flooded[] = {0, 4, 8, 16};
-    for (size_t i = 0; i < sizeof(flooded) / sizeof(flooded[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(flooded); i++) {
         size_t bytes = flooded[i];
         struct cluster *cluster = cluster_create(1, 2, FLOOD_BUDGET);
         CHECK_OK(cluster_sites(cluster, (struct sites){.name = "flood",

@@ -44,8 +44,7 @@ static cohort_status set_all(cohort_comm *comm, uint64_t seed)
     cohort_future *sets[NUM_TAGS * NUM_EACH];
     unsigned char *data[NUM_TAGS * NUM_EACH];
     uint32_t numbers[NUM_TAGS] = {0}, num = 0, site = cohort_comm_this_site(comm);
-    struct cohort__random random;
-    cohort__random_init(&random, seed * 100 + site);
+    struct cohort__random random = cohort__random_seeded(seed * 100 + site);
     while (num < NUM_TAGS * NUM_EACH) {
         uint32_t tag = (uint32_t)cohort__random_below(&random, NUM_TAGS);
         if (numbers[tag] == NUM_EACH)
@@ -85,8 +84,7 @@ static void check_calls(struct call *const *calls, uint32_t num)
 
 static struct call *call_begin(cohort_comm *comm, uint32_t asked, uint32_t tag)
 {
-    struct call *call = calloc(1, sizeof(*call));
-    CHECK(call);
+    struct call *call = test_calloc(1, sizeof(*call));
     call->asked = call->site = asked;
     call->tag = tag;
     call->future =
@@ -120,8 +118,7 @@ static cohort_status get_all(cohort_comm *comm, uint64_t seed)
 {
     enum { NUM = NUM_TAGS * NUM_EACH * (NUM_SITES - 1) };
     struct call **calls = calloc(NUM, sizeof(struct call *));
-    struct cohort__random random;
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     CHECK(calls);
     /* Tag 0 is only got from any site, tag 1 only from one, and of tag 2 each kind has its time: a
      * site's messages could all be taken by gets from any. */

@@ -15,7 +15,7 @@ enum { MESSAGES = 80, TAGS = 3 };
 
 /* Each size is transferred in another way: in the message, copied, lent or announced. */
 static const size_t nums[] = {0, 1, 8, 9, 100, 512, 513, 700, 12500};
-enum { NUM_SIZES = sizeof(nums) / sizeof(nums[0]) };
+enum { NUM_SIZES = NUM_OF(nums) };
 
 static int64_t content(uint32_t from, int number, size_t i)
 {
@@ -41,8 +41,7 @@ static void lay_out(struct lying *lying, struct cohort__random *random, size_t n
         lying->layout = NULL;
         cohort_layout_unref(layout);
     }
-    lying->array = malloc((lying->span + 1) * sizeof(*lying->array));
-    CHECK(lying->array);
+    lying->array = test_malloc((lying->span + 1) * sizeof(*lying->array));
     for (size_t i = 0; i <= lying->span; i++)
         lying->array[i] = -1;
 }
@@ -106,7 +105,7 @@ static void check(const struct transfer *transfer, uint32_t from, int number)
     size_t num_written = 0;
     for (size_t i = 0; i < transfer->num; i++)
         if (out->array[out->places[i]] != content(from, number, i))
-            test_failed(__FILE__, __LINE__, "message %d from %u differs at %zu", number, from, i);
+            FAIL("message %d from %u differs at %zu", number, from, i);
     for (size_t i = 0; i <= out->span; i++)
         num_written += out->array[i] != -1;
     CHECK_INT(num_written, transfer->num);
@@ -119,10 +118,9 @@ static cohort_status random_site(cohort_comm *comm, void *arg)
     const uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
     const uint32_t to = (me + 1) % num_sites, from = (me + num_sites - 1) % num_sites;
     struct transfer *transfers = calloc(MESSAGES, sizeof(*transfers));
-    struct cohort__random random;
     int num_set = 0, num_got = 0;
     CHECK(transfers);
-    cohort__random_init(&random, 10 * num_sites + me);
+    struct cohort__random random = cohort__random_seeded(10 * num_sites + me);
     while (num_set < MESSAGES || num_got < MESSAGES) {
         bool sets = num_got == MESSAGES || cohort__random_below(&random, 2);
         if (sets && num_set < MESSAGES) {

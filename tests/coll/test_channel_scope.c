@@ -22,8 +22,7 @@ struct pair {
 
 static struct pair *pair_create(uint32_t num_localities)
 {
-    struct pair *pair = calloc(1, sizeof(*pair));
-    CHECK(pair);
+    struct pair *pair = test_calloc(1, sizeof(*pair));
     pair->cluster = cluster_create(1, num_localities, 0);
     cluster_create_comms(pair->cluster, pair->comms, "pair", (cohort_comm_options){.num_sites = 2});
     return pair;
@@ -94,8 +93,7 @@ static void check_kind(uint32_t num_localities, enum kind kind)
     CHECK_INT(waiting.status, COHORT_ERR_CANCELLED);
     CHECK_CONTAINS(waiting.message, "communicator \"pair\", site 0, message with tag 5");
     CHECK_CONTAINS(waiting.message, "scope of the task");
-    unsigned char *other = malloc(LONG);
-    CHECK(other);
+    unsigned char *other = test_malloc(LONG);
     if (kind == SET) {
         CHECK_FAILS(cohort_await(cohort_channel_get(pair->comms[1], 0, TAG, other, LONG, NULL)),
                     COHORT_ERR_CANCELLED, "for site 1: the scope of the task that has set");
@@ -218,11 +216,10 @@ static void run_race(uint64_t seed, uint32_t num_localities, size_t bytes)
     struct race race = {.pair = pair_create(num_localities), .seed = seed, .bytes = bytes};
     unsigned char *from = calloc(1, bytes);
     cohort_future *sets[NUM_MESSAGES];
-    struct cohort__random random;
     cohort_scope *scope;
     race.data = calloc(NUM_MESSAGES, bytes);
     CHECK(race.data && from);
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     CHECK_OK(cohort_scope_create(NULL, &scope));
     CHECK_OK(cohort_scope_async(scope, get_some, &race));
     uint64_t when = cohort__random_below(&random, NUM_MESSAGES);

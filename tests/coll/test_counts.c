@@ -20,8 +20,7 @@ static unsigned char expected(size_t place)
 
 static unsigned char *allocate(void)
 {
-    unsigned char *bytes = calloc(count, 1);
-    CHECK(bytes);
+    unsigned char *bytes = test_calloc(count, 1);
     return bytes;
 }
 
@@ -43,7 +42,7 @@ static void check(const unsigned char *bytes)
 {
     for (size_t place = 0; place < count; place += step(place))
         if (bytes[place] != expected(place))
-            test_failed(__FILE__, __LINE__, "byte %zu is wrong", place);
+            FAIL("byte %zu is wrong", place);
 }
 
 static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
@@ -51,7 +50,7 @@ static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void 
     cohort_status status =
         sites_run(&(struct sites){.name = name, .options = {.num_sites = 2}, .run = site});
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
 }
 
 TEST_SITE(broadcast, run("broadcast", site))

@@ -30,10 +30,9 @@ static void check_sum(cohort_comm *comm, uint64_t generation, int64_t me)
 
 static cohort_status meet_often(cohort_comm *comm, void *arg)
 {
-    struct cohort__random random;
     int64_t me = cohort_comm_this_site(comm);
     uint64_t last = 2 * test_rounds(NUM_ROUNDS, FEW_ROUNDS);
-    cohort__random_init(&random, SEED + (uint64_t)me);
+    struct cohort__random random = cohort__random_seeded(SEED + (uint64_t)me);
     for (uint64_t generation = 1; generation <= last; generation += 2) {
         int64_t value = me == 0 ? (int64_t)generation : -1;
         check_sum(comm, generation, me);
@@ -56,8 +55,7 @@ static void run(uint32_t num_localities)
                                                       .run = meet_often,
                                                   });
     if (status)
-        test_failed(__FILE__, __LINE__, "%u localities: %s", num_localities,
-                    cohort_error_message());
+        FAIL("%u localities: %s", num_localities, cohort_error_message());
     cluster_destroy(cluster);
 }
 

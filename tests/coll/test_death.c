@@ -88,8 +88,7 @@ static void run(uint64_t seed, uint32_t threshold, size_t count, const char *alg
                                    .arg = &storm,
                                });
     if (status)
-        test_failed(__FILE__, __LINE__, "seed %llu: %s", (unsigned long long)seed,
-                    cohort_error_message());
+        FAIL("seed %llu: %s", (unsigned long long)seed, cohort_error_message());
     cluster_abandon(cluster);
 }
 

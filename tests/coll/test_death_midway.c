@@ -79,8 +79,8 @@ static void check_error(const struct storm *storm, cohort_status status)
         if (dies(storm, locality) && strstr(cohort_error_message(), dead))
             return;
     }
-    test_failed(__FILE__, __LINE__, "status %d names none of %llx: %s", (int)status,
-                (unsigned long long)storm->victims, cohort_error_message());
+    FAIL("status %d names none of %llx: %s", (int)status, (unsigned long long)storm->victims,
+         cohort_error_message());
 }
 
 static cohort_status until_it_fails(cohort_comm *comm, void *arg)
@@ -125,8 +125,8 @@ static void run(struct storm storm, uint64_t seed)
                           .arg = &storm,
                       });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s by %s, seed %llu: %s", exercise_name(storm.kind),
-                    storm.algorithm, (unsigned long long)seed, cohort_error_message());
+        FAIL("%s by %s, seed %llu: %s", exercise_name(storm.kind), storm.algorithm,
+             (unsigned long long)seed, cohort_error_message());
     cluster_abandon(storm.cluster);
 }
 
@@ -146,7 +146,7 @@ static void run_all(bool is_host, size_t count)
         {EXERCISE_SCAN, "levels", true},        {EXERCISE_REDUCE_SCATTER, "levels", false},
     };
     uint64_t seed = 1;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < NUM_OF(rows); i++)
         for (uint64_t num_messages = 1; num_messages <= MOST_MESSAGES; num_messages++, seed++) {
             uint32_t victim = (uint32_t)(seed / 2 % NUM_LOCALITIES);
             uint32_t mate = victim ^ 1;

@@ -176,8 +176,7 @@ TEST(explain)
 TEST(random)
 {
     for (uint64_t seed = 0; seed < NUM_SEEDS; seed++) {
-        struct cohort__random random;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         struct scene scene = {
             .placement = seed % CLUSTER_NUM_PLACEMENTS,
             .seed = seed,

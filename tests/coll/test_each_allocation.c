@@ -389,7 +389,7 @@ static const struct scene scenes[] = {
 /* All scenes of this name. */
 static void run(const char *name)
 {
-    for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
+    for (size_t i = 0; i < NUM_OF(scenes); i++)
         if (strcmp(scenes[i].name, name) == 0)
             scarce_rounds(&scenes[i]);
 }

@@ -99,8 +99,7 @@ static void check_result(uint32_t me, cohort_status status, const int32_t *out)
     bool is_expected = me == ROOT ? status == scene->status
                                   : status == scene->others[0] || status == scene->others[1];
     if (!is_expected)
-        test_failed(__FILE__, __LINE__, "site %u gets %s: %s", me, cohort_status_name(status),
-                    cohort_error_message());
+        FAIL("site %u gets %s: %s", me, cohort_status_name(status), cohort_error_message());
     if (status)
         CHECK_CONTAINS(cohort_error_message(), scene->words[me]);
     for (uint32_t i = COUNT; me == ROOT && i < BLOCK; i++)

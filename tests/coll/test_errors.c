@@ -34,7 +34,7 @@ static void run(const char *name, uint32_t num_sites, uint32_t threshold,
         .run = site,
     });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
 }
 
 /* Runs it flat, and with a tree of three levels. */
@@ -54,7 +54,7 @@ static void check_usable(cohort_comm *comm, uint64_t generation)
     cohort_status status =
         cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, generation));
     if (status)
-        test_failed(__FILE__, __LINE__, "site %d: %s", in, cohort_error_message());
+        FAIL("site %d: %s", in, cohort_error_message());
     CHECK_INT(out, num_sites * (num_sites - 1) / 2);
 }
 
@@ -242,7 +242,7 @@ static void run_in_time(const char *name, uint32_t num_sites,
         if (slowest < limit)
             return;
     }
-    test_failed(__FILE__, __LINE__, "%s: %.3f s", name, slowest);
+    FAIL("%s: %.3f s", name, slowest);
 }
 
 TEST_SITE(gather_against_broadcast, run_in_time("gather-against-broadcast", 2, site))

@@ -44,8 +44,8 @@ static void run(struct cluster *cluster, const char *name, cohort_comm_options o
                                                       .arg = &round,
                                                   });
     if (status)
-        test_failed(__FILE__, __LINE__, "%u sites, root %u, arity %u: %s", options.num_sites,
-                    options.root_site, options.arity, cohort_error_message());
+        FAIL("%u sites, root %u, arity %u: %s", options.num_sites, options.root_site, options.arity,
+             cohort_error_message());
 }
 
 /* The first two roots, the last one, and one in eight of the others. */
@@ -86,7 +86,7 @@ TEST(every_size)
 {
     static const size_t counts[] = {8, 9, 511, 513, 2048, 5000, 40000, 300000};
     /* With a sanitizer the largest one would take more time than all others. */
-    size_t num = sizeof(counts) / sizeof(counts[0]) - (size_t)test_rounds(0, 1);
+    size_t num = NUM_OF(counts) - (size_t)test_rounds(0, 1);
     for (size_t i = 0; i < num; i++) {
         struct cluster *cluster = cluster_create(i, 3, 0);
         cluster_place(cluster, i % CLUSTER_NUM_PLACEMENTS);

@@ -63,8 +63,7 @@ static void run(uint64_t seed, uint32_t num_localities, uint32_t threshold, stru
     }
     cohort_status status = cohort_await(cohort_when_all(done, 2));
     if (status)
-        test_failed(__FILE__, __LINE__, "seed %llu: %s", (unsigned long long)seed,
-                    cohort_error_message());
+        FAIL("seed %llu: %s", (unsigned long long)seed, cohort_error_message());
     cluster_destroy(cluster);
 }
 
@@ -73,7 +72,7 @@ TEST(64_generations)
 {
     static const size_t counts[] = {1, 64, 256, 600, 1500};
     for (uint64_t seed = 0; seed < test_rounds_of(NUM_SEEDS, FEW_SEEDS, FEW_SEEDS); seed++)
-        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        for (size_t i = 0; i < NUM_OF(counts); i++) {
             struct load load = {64, counts[i], EXERCISE_ALL_TO_ALL};
             run(seed, 4, COHORT_FORCE_TREE, load);
             run(seed, 8, 1024, load);

@@ -34,9 +34,8 @@ static void await_rows(const struct round *round, const struct exercise *exercis
             continue;
         cohort_status status = await_within(cohort_future_ref(future), patience);
         if (status)
-            test_failed(__FILE__, __LINE__, "%s: site %u waits for row %u: %s",
-                        exercise_name(round->kind), cohort_comm_this_site(exercise->comm), row,
-                        cohort_error_message());
+            FAIL("%s: site %u waits for row %u: %s", exercise_name(round->kind),
+                 cohort_comm_this_site(exercise->comm), row, cohort_error_message());
     }
 }
 

@@ -213,7 +213,7 @@ static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void 
     cohort_status status = sites_run(
         &(struct sites){.name = name, .options = {.num_sites = N}, .run = site, .arg = arg});
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
 }
 
 TEST(all)

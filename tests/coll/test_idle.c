@@ -93,9 +93,8 @@ static void scene_init(struct scene *scene)
     cluster_create_comms(scene->cluster, scene->comms, "idle",
                          (cohort_comm_options){.num_sites = SITES});
     CHECK_OK(cohort_layout_create_vector(&scene->layout, SITES * COUNT, 1, STRIDE));
-    scene->in = calloc(SITES * COUNT, sizeof(*scene->in));
-    scene->out = calloc(SITES * COUNT * STRIDE, sizeof(*scene->out));
-    CHECK(scene->in && scene->out);
+    scene->in = test_calloc(SITES * COUNT, sizeof(*scene->in));
+    scene->out = test_calloc(SITES * COUNT * STRIDE, sizeof(*scene->out));
     for (int32_t i = 0; i < SITES * COUNT; i++)
         scene->in[i] = i + 1;
     are_held = true;

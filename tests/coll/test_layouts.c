@@ -130,8 +130,7 @@ static void lay_out(struct exchange *self, struct side *side, uint32_t site, uin
         return;
     struct block *block = &side->blocks[side->num];
     *block = (struct block){.site = site, .name = name, .num = num};
-    block->cells = calloc(num + 1, sizeof(*block->cells));
-    CHECK(block->cells);
+    block->cells = test_calloc(num + 1, sizeof(*block->cells));
     switch (self->is_plain ? 0 : below(self, 3)) {
     case 0:
         lay_row(self, block);
@@ -182,7 +181,7 @@ static void play(cohort_comm *comm, uint64_t key, uint64_t *generation)
     static const unsigned char background = 0x5a;
     uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
     struct exchange self = {.element = elements[key % 6]};
-    cohort__random_init(&self.random, cohort__hash_mix(key, me));
+    self.random = cohort__random_seeded(cohort__hash_mix(key, me));
     self.datatype = cohort_datatype_of_bytes(self.element);
     self.is_plain = below(&self, 4) == 0;
     self.is_one_array = below(&self, 2);
@@ -213,11 +212,9 @@ static void play(cohort_comm *comm, uint64_t key, uint64_t *generation)
             release(&self.from, false);
         }
         if (cohort_await(future))
-            test_failed(__FILE__, __LINE__, "key %llu: %s", (unsigned long long)key,
-                        cohort_error_message());
+            FAIL("key %llu: %s", (unsigned long long)key, cohort_error_message());
         if (memcmp(out, want, bytes) != 0)
-            test_failed(__FILE__, __LINE__, "key %llu, site %u of %u: wrong elements",
-                        (unsigned long long)key, me, num_sites);
+            FAIL("key %llu, site %u of %u: wrong elements", (unsigned long long)key, me, num_sites);
     }
     release(&self.to, true);
     release(&self.from, true);

@@ -105,8 +105,7 @@ static bool play(uint32_t num_localities, bool overlaps, long number, bool *ret_
         if (status == COHORT_OK)
             check_right(&scene->sites[site]);
         else if (status != COHORT_ERR_NO_MEMORY)
-            test_failed(__FILE__, __LINE__, "allocation %ld, site %u: %s", number, site,
-                        cohort_error_message());
+            FAIL("allocation %ld, site %u: %s", number, site, cohort_error_message());
         num_right += status == COHORT_OK;
     }
     CHECK(num_right == 0 || num_right == SITES);

@@ -47,7 +47,7 @@ static void run(uint32_t num_hosts, const char *algorithms,
                      .run = site,
                  });
     if (status)
-        test_failed(__FILE__, __LINE__, "%u hosts: %s", num_hosts, cohort_error_message());
+        FAIL("%u hosts: %s", num_hosts, cohort_error_message());
     cluster_destroy(cluster);
 }
 
@@ -89,7 +89,7 @@ TEST(every_row)
 {
     run(3, NULL, force_all);
     if (num_done <= 40 || num_refused < 4)
-        test_failed(__FILE__, __LINE__, "%u done, %u refused", num_done, num_refused);
+        FAIL("%u done, %u refused", num_done, num_refused);
     uint32_t num_done_by_three = num_done, num_all = num_done + num_refused;
     num_done = num_refused = 0;
     run(4, NULL, force_all);
@@ -139,7 +139,7 @@ TEST_SITE(wrong, run(3, NULL, site))
         {"frob(ring)", "no algorithm of all_reduce is called \"frob(ring)\"; there are: linear, "},
     };
     double in = 1, out = 0;
-    for (uint64_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (uint64_t i = 0; i < NUM_OF(wrong); i++) {
         CHECK_OK(
             cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = wrong[i].algorithm}));
         CHECK_FAILS(

@@ -29,8 +29,6 @@ static _Atomic uint64_t num_lent;
 
 const unsigned char *__real_cohort__boards_lent(struct cohort__process *process, uint32_t from,
                                                 uint64_t offset, size_t bytes);
-const unsigned char *__wrap_cohort__boards_lent(struct cohort__process *process, uint32_t from,
-                                                uint64_t offset, size_t bytes);
 
 const unsigned char *__wrap_cohort__boards_lent(struct cohort__process *process, uint32_t from,
                                                 uint64_t offset, size_t bytes)
@@ -86,10 +84,9 @@ static uint32_t locality_of(const struct job *job, uint32_t site)
 
 static struct call draw(const struct job *job, uint64_t generation)
 {
-    struct cohort__random random;
     if (job->call)
         return *job->call;
-    cohort__random_init(&random, job->seed * 1000 + generation);
+    struct cohort__random random = cohort__random_seeded(job->seed * 1000 + generation);
     struct call call = {.kind = (enum kind)cohort__random_below(&random, NUM_KINDS),
                         .count = 1 + cohort__random_below(&random, job->most),
                         .root = (uint32_t)cohort__random_below(&random, job->num_sites),
@@ -191,8 +188,7 @@ static cohort_future *start(cohort_comm *comm, const struct part *part, uint64_t
     uint64_t *out = part->out;
     size_t count = call->count;
     if (is_rooted(call->kind))
-        CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.root_site = &call->root}),
-                  COHORT_OK);
+        CHECK_OK(cohort_comm_next_call(comm, &(cohort_call_options){.root_site = &call->root}));
     switch (call->kind) {
     case BROADCAST:
         return is_root ? cohort_broadcast_to(comm, in, count, type, generation)
@@ -271,13 +267,13 @@ static void end(const struct job *job, uint32_t site, struct part *part, uint64_
     const struct call *call = &part->call;
     cohort_status status = cohort_await(part->done);
     if (status)
-        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+        FAIL("%s", cohort_error_message());
     memset(part->in, 0xee, in_count(job, call) * sizeof(uint64_t));
     for (size_t at = 0; has_output(call, site) && at < out_count(job, call); at++)
         if (part->out[at] != wanted(job, call, generation, site, at))
-            test_failed(__FILE__, __LINE__, "seed %llu, generation %llu, kind %d, site %u at %zu",
-                        (unsigned long long)job->seed, (unsigned long long)generation,
-                        (int)call->kind, site, at);
+            FAIL("seed %llu, generation %llu, kind %d, site %u at %zu",
+                 (unsigned long long)job->seed, (unsigned long long)generation, (int)call->kind,
+                 site, at);
     memset(part->out, 0xee, out_count(job, call) * sizeof(uint64_t));
     give_back(job, call, site, part->in);
     give_back(job, call, site, part->out);
@@ -302,17 +298,16 @@ static cohort_status play(cohort_comm *comm, void *arg)
 static void run_sites(struct job *job, const char *algorithms,
                       cohort_status (*run)(cohort_comm *comm, void *arg), uint64_t stall_after)
 {
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "lent",
-                  .options = {.num_sites = job->num_sites,
-                              .stall_after = stall_after,
-                              .algorithms = algorithms},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = run,
-                  .arg = job,
-              }),
-              COHORT_OK);
+    CHECK_OK(sites_run(&(struct sites){
+        .name = "lent",
+        .options = {.num_sites = job->num_sites,
+                    .stall_after = stall_after,
+                    .algorithms = algorithms},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = run,
+        .arg = job,
+    }));
 }
 
 static const char all_shared[] =
@@ -362,14 +357,9 @@ static _Atomic uint32_t num_called;
 
 cohort_status __real_cohort__movement_perform(const struct cohort__movement *movement,
                                               uint64_t part);
-cohort_status __wrap_cohort__movement_perform(const struct cohort__movement *movement,
-                                              uint64_t part);
 void __real_cohort__movement_fold(const struct cohort__movement *movement, unsigned char *to,
                                   size_t place, size_t bytes);
-void __wrap_cohort__movement_fold(const struct cohort__movement *movement, unsigned char *to,
-                                  size_t place, size_t bytes);
 bool __real_cohort__participant_fail(struct cohort__participant *participant);
-bool __wrap_cohort__participant_fail(struct cohort__participant *participant);
 
 /* Who sleeps looks. */
 static void wait_awhile(void)
@@ -499,7 +489,7 @@ static void run_moment(struct moment what)
 static void run_all(enum event event, uint32_t num_localities)
 {
     static const enum kind kinds[] = {BROADCAST, SCATTER, ALL_GATHER, ALL_REDUCE, ALL_TO_ALL};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < NUM_OF(kinds); i++)
         run_moment((struct moment){
             .job.num_localities = num_localities,
             .event = event,
@@ -533,8 +523,6 @@ static _Atomic uint32_t num_asked; /* answers of locality 2 since */
 
 void __real_cohort__participant_answered(const struct cohort__participant *participant,
                                          uint32_t site, enum cohort__answer answer);
-void __wrap_cohort__participant_answered(const struct cohort__participant *participant,
-                                         uint32_t site, enum cohort__answer answer);
 
 void __wrap_cohort__participant_answered(const struct cohort__participant *participant,
                                          uint32_t site, enum cohort__answer answer)
@@ -556,7 +544,7 @@ static cohort_status hold_back(cohort_comm *comm, void *arg)
     cohort_future *earlier = cohort_all_reduce(comm, &one, &sum, 1, COHORT_UINT64, COHORT_SUM, 1);
     begin(job, comm, &part, 2);
     end(job, site, &part, 2);
-    CHECK_INT(cohort_await(earlier), COHORT_OK);
+    CHECK_OK(cohort_await(earlier));
     CHECK_INT(sum, 3);
     return COHORT_OK;
 }

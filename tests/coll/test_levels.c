@@ -102,9 +102,8 @@ static void begin(struct exercise *exercise, cohort_comm *comm, struct round *ro
 static cohort_status random_calls(cohort_comm *comm, void *arg)
 {
     struct round *round = arg;
-    struct cohort__random random;
     struct exercise exercises[IN_FLIGHT];
-    cohort__random_init(&random, round->seed);
+    struct cohort__random random = cohort__random_seeded(round->seed);
     uint64_t generation = 0, begun = 0, ended = 0;
     cohort_status status = COHORT_OK;
     while (ended < round->num_generations) {
@@ -149,9 +148,8 @@ static void locate(struct cluster *cluster, uint32_t num_localities, struct coho
 
 static void run(uint64_t seed, uint32_t *num_forced)
 {
-    struct cohort__random random;
     struct round round = {.seed = seed, .num_generations = 60};
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     uint32_t num_localities = 2 + (uint32_t)cohort__random_below(&random, MAX_LOCALITIES - 1);
     uint32_t num_sites = num_localities + (uint32_t)cohort__random_below(&random, 14);
     struct cluster *cluster = cluster_create(seed, num_localities, 0);
@@ -165,8 +163,8 @@ static void run(uint64_t seed, uint32_t *num_forced)
                                    .arg = &round,
                                });
     if (status)
-        test_failed(__FILE__, __LINE__, "seed %llu, %u sites in %u localities: %s",
-                    (unsigned long long)seed, num_sites, num_localities, cohort_error_message());
+        FAIL("seed %llu, %u sites in %u localities: %s", (unsigned long long)seed, num_sites,
+             num_localities, cohort_error_message());
     cluster_destroy(cluster);
     *num_forced += round.num_forced;
 }

@@ -124,11 +124,10 @@ static void run(const struct row *row, size_t count)
     static const struct cohort__position positions[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0},
                                                         {1, 0, 0}, {2, 0, 0}, {2, 0, 0}};
     struct cluster *cluster = cluster_create(3, NUM_LOCALITIES, 0);
-    struct attempt *attempt = calloc(1, sizeof(*attempt));
-    CHECK(attempt);
+    struct attempt *attempt = test_calloc(1, sizeof(*attempt));
     attempt->row = row;
     attempt->count = count;
-    for (size_t i = 0; i < sizeof(attempt->in) / sizeof(attempt->in[0]); i++)
+    for (size_t i = 0; i < NUM_OF(attempt->in); i++)
         attempt->in[i] = 1;
     cluster_place(cluster, CLUSTER_BLOCKS);
     cluster_locate(cluster, positions);
@@ -140,15 +139,14 @@ static void run(const struct row *row, size_t count)
                                    .arg = attempt,
                                });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s by %s: %s", row->collective, row->algorithm,
-                    cohort_error_message());
+        FAIL("%s by %s: %s", row->collective, row->algorithm, cohort_error_message());
     cluster_destroy(cluster);
     free(attempt);
 }
 
 static void run_all(size_t count)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < NUM_OF(rows); i++)
         run(&rows[i], count);
 }
 

@@ -82,7 +82,7 @@ struct repetition {
 
 static const enum exercise_kind kinds[] = {EXERCISE_ALL_REDUCE, EXERCISE_BROADCAST,
                                            EXERCISE_ALL_GATHER, EXERCISE_REDUCE_SCATTER};
-enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { NUM_KINDS = NUM_OF(kinds) };
 
 static uint64_t call_all(cohort_comm *comm, const char *row, uint64_t generation)
 {
@@ -119,7 +119,7 @@ TEST(repeated)
 {
     static struct repetition repetitions[] = {
         {"levels", false}, {"shares", false}, {"levels", true}, {"shares", true}};
-    for (size_t i = 0; i < sizeof(repetitions) / sizeof(repetitions[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(repetitions); i++) {
         run((cohort_comm_options){0}, repeat, &repetitions[i]);
         CHECK_INT(atomic_load(&added.num),
                   NUM_SITES * NUM_KINDS * (repetitions[i].has_two ? 2 : 1));
@@ -220,7 +220,7 @@ static const struct row rows[] = {
     {"reduce_scatter", EXERCISE_REDUCE_SCATTER, "levels", SHORT},
     {"reduce_scatter", EXERCISE_REDUCE_SCATTER, "shares", SHORT},
 };
-enum { NUM_ROWS = sizeof(rows) / sizeof(rows[0]) };
+enum { NUM_ROWS = NUM_OF(rows) };
 
 /* A forced row may have what it is said to take, and no byte less. Its plans keep to that. */
 TEST(budget)

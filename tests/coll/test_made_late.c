@@ -125,8 +125,7 @@ static cohort_status come_at_random(void *arg)
 TEST(random)
 {
     for (uint64_t seed = 1; seed <= NUM_ROUNDS; seed++) {
-        struct cohort__random random;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         const uint32_t num_sites = 2 + (uint32_t)cohort__random_below(&random, MOST_SITES - 1);
         struct cluster *cluster =
             cluster_create(seed, 1 + (uint32_t)cohort__random_below(&random, LOCALITIES), 0);
@@ -137,7 +136,7 @@ TEST(random)
                 .cluster = cluster,
                 .options = {.num_sites = num_sites, .this_site = i},
             };
-            cohort__random_init(&sites[i].random, seed * MOST_SITES + i);
+            sites[i].random = cohort__random_seeded(seed * MOST_SITES + i);
             futures[i] = cohort_async(come_at_random, &sites[i]);
         }
         CHECK_OK(cohort_await(cohort_when_all(futures, num_sites)));

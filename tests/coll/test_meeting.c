@@ -22,7 +22,7 @@ static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void 
         .run = site,
     });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
 }
 
 static void check_sum(cohort_comm *comm, uint64_t generation)
@@ -31,7 +31,7 @@ static void check_sum(cohort_comm *comm, uint64_t generation)
     cohort_status status =
         cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, generation));
     if (status)
-        test_failed(__FILE__, __LINE__, "site %d: %s", in, cohort_error_message());
+        FAIL("site %d: %s", in, cohort_error_message());
     CHECK_INT(out, NUM_SITES * (NUM_SITES - 1) / 2);
 }
 
@@ -109,7 +109,7 @@ TEST(leaving)
         .run = leaving,
     });
     if (status)
-        test_failed(__FILE__, __LINE__, "leaving: %s", cohort_error_message());
+        FAIL("leaving: %s", cohort_error_message());
 }
 
 /* The leaving site's own call is cancelled, and the others get the same error. */
@@ -133,7 +133,7 @@ TEST(leaving_inside)
         .run = leaving_inside,
     });
     if (status)
-        test_failed(__FILE__, __LINE__, "leaving-inside: %s", cohort_error_message());
+        FAIL("leaving-inside: %s", cohort_error_message());
 }
 
 /* More calls in flight than the window holds, of all sizes. Some data is moved at once, some by
@@ -142,9 +142,9 @@ TEST_SITE(pipelined, run("pipelined", site))
 {
     enum { CALLS = 150, COUNT = 20000 };
     uint32_t me = cohort_comm_this_site(comm);
-    int64_t *in = malloc(COUNT * sizeof(*in)), *out = malloc(CALLS * COUNT * sizeof(*out));
-    cohort_future **done = malloc(CALLS * sizeof(*done));
-    CHECK(in && out && done);
+    int64_t *in = test_malloc(COUNT * sizeof(*in)),
+            *out = test_malloc(CALLS * COUNT * sizeof(*out));
+    cohort_future **done = test_malloc(CALLS * sizeof(*done));
     for (size_t i = 0; i < COUNT; i++)
         in[i] = (int64_t)(me + i);
     for (size_t call = 0; call < CALLS; call++)

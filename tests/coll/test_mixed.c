@@ -34,9 +34,8 @@ static cohort_status four_calls(cohort_comm *comm, void *arg)
 static cohort_status random_calls(cohort_comm *comm, void *arg)
 {
     const struct plan *plan = arg;
-    struct cohort__random random;
     struct exercise exercises[8];
-    cohort__random_init(&random, plan->seed);
+    struct cohort__random random = cohort__random_seeded(plan->seed);
     uint64_t generation = 0, begun = 0, ended = 0;
     cohort_status status = COHORT_OK;
     while (ended < plan->num_generations) {
@@ -69,8 +68,7 @@ static void run(const char *what, struct plan plan, uint32_t num_localities, uin
                                    .arg = &plan,
                                });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s, seed %llu: %s", what, (unsigned long long)plan.seed,
-                    cohort_error_message());
+        FAIL("%s, seed %llu: %s", what, (unsigned long long)plan.seed, cohort_error_message());
     cluster_destroy(cluster);
 }
 

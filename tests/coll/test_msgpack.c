@@ -144,11 +144,11 @@ TEST(claims)
     static unsigned char extensions[][8] = {{0xd4, 5, 1}, {0xc7, 1, 5, 9}, {0x91, 0xc7, 0, 5}};
     static const size_t sizes[] = {3, 4, 4};
     msgpack_unpacked back = {0};
-    for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(claims); i++) {
         CHECK_FAILS(cohort_object_unpack(&(cohort_object){claims[i], 8}, &back),
                     COHORT_ERR_PROTOCOL, "is cut off");
     }
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(sizes); i++) {
         CHECK_OK(cohort_object_unpack(&(cohort_object){extensions[i], sizes[i]}, &back));
         msgpack_unpacked_destroy(&back);
     }

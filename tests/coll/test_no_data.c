@@ -28,7 +28,7 @@ static void check_done(cohort_future *future)
 {
     cohort_status status = cohort_await(future);
     if (status)
-        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+        FAIL("%s", cohort_error_message());
 }
 
 static void check_out(const int32_t *got, int32_t a, int32_t b, int32_t c, int32_t d)
@@ -181,7 +181,7 @@ static void run(const char *name, void (*play)(struct site *site))
     cohort_status status = sites_run(
         &(struct sites){.name = name, .options = {.num_sites = N}, .run = run_site, .arg = &play});
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
 }
 
 TEST(all)

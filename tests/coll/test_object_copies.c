@@ -115,7 +115,7 @@ static const struct kind kinds[] = {
 
 static void run_all(size_t bytes)
 {
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < NUM_OF(kinds); i++)
         count(&kinds[i], bytes);
 }
 

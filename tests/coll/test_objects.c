@@ -51,8 +51,7 @@ static void check(const cohort_object *object, uint64_t name)
     CHECK_INT((long long)object->bytes, (long long)size_of(name));
     for (size_t i = 0; i < object->bytes; i++) {
         if (data[i] != content(name, i))
-            test_failed(__FILE__, __LINE__, "an object of %zu bytes differs at %zu", object->bytes,
-                        i);
+            FAIL("an object of %zu bytes differs at %zu", object->bytes, i);
         data[i] = 0;
     }
 }
@@ -126,8 +125,8 @@ static void call_one(struct call *call, const struct cohort__algorithm *algorith
     fill_in(call, collective);
     cohort_status status = cohort_await(begin(call, collective));
     if (status)
-        test_failed(__FILE__, __LINE__, "%s %s, %u sites: %s", cohort__collective_name(collective),
-                    algorithm->name, call->num, cohort_error_message());
+        FAIL("%s %s, %u sites: %s", cohort__collective_name(collective), algorithm->name, call->num,
+             cohort_error_message());
     check_out(call, collective);
     cohort_objects_fini(call->in, call->num);
     cohort_objects_fini(call->out, call->num);
@@ -154,9 +153,8 @@ static void call_create(struct call *call, cohort_comm *comm)
 {
     *call = (struct call){
         .comm = comm, .me = cohort_comm_this_site(comm), .num = cohort_comm_num_sites(comm)};
-    call->in = calloc(call->num, sizeof(cohort_object));
-    call->out = calloc(call->num, sizeof(cohort_object));
-    CHECK(call->in && call->out);
+    call->in = test_calloc(call->num, sizeof(cohort_object));
+    call->out = test_calloc(call->num, sizeof(cohort_object));
 }
 
 static void call_destroy(struct call *call)

@@ -124,8 +124,7 @@ static void call(cohort_comm *comm, const struct player *player, uint64_t kind)
  * threads are still in it, or give their endpoints back. */
 static void play(const struct player *player)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, player->seed);
+    struct cohort__random random = cohort__random_seeded(player->seed);
     cohort_comm *comm;
     const cohort_comm_options options = {
         .num_sites = player->num_sites, .this_site = player->site, .auto_generation = true};
@@ -151,9 +150,8 @@ static void *play_outside(void *arg)
 TEST(random)
 {
     for (uint64_t seed = 1; seed <= test_rounds(NUM_ROUNDS, 60); seed++) {
-        struct cohort__random random;
         struct player players[MOST_SITES];
-        cohort__random_init(&random, seed + NUM_ROUNDS);
+        struct cohort__random random = cohort__random_seeded(seed + NUM_ROUNDS);
         const uint32_t num_sites = 2 + (uint32_t)cohort__random_below(&random, MOST_SITES - 1);
         CHECK_OK(cohort_start(&(cohort_start_options){.workers = 2}));
         for (uint32_t i = 0; i < num_sites; i++) {

@@ -352,8 +352,8 @@ static _Noreturn void blame(struct job *job, const struct step *step, uint32_t s
         abort(); /* for a core */
     }
     print_roll_calls(job);
-    test_failed(__FILE__, __LINE__, "seed %" PRIu64 ", site %u: %s: %s %s", job->seed, site, what,
-                cohort_status_name(status), message);
+    FAIL("seed %" PRIu64 ", site %u: %s: %s %s", job->seed, site, what, cohort_status_name(status),
+         message);
 }
 
 /* Expecting ---------------------------------------------------------------------------------- */
@@ -592,8 +592,7 @@ static void begin(struct player *player, struct step *step)
     if (is_culprit && step->deviation == LEFT_OUT)
         return;
     call_again(player);
-    struct flight *flight = calloc(1, sizeof(*flight));
-    CHECK(flight);
+    struct flight *flight = test_calloc(1, sizeof(*flight));
     flight->step = step;
     const uint32_t locality = locality_of(player->job, me);
     flight->site = (struct random_site){
@@ -630,7 +629,7 @@ static cohort_status play(cohort_comm *comm, void *arg)
     char message[512];
     uint32_t me = cohort_comm_this_site(comm);
     struct player player = {.job = job, .comm = comm};
-    cohort__random_init(&player.random, job->seed * RANDOM_SITES + me);
+    player.random = cohort__random_seeded(job->seed * RANDOM_SITES + me);
     uint64_t room = 1 + below(&player.random, MAX_IN_FLIGHT), haste = 1 + below(&player.random, 4);
     set_comm(job, me, comm);
     for (uint32_t i = 0; i < NUM_STEPS; i++) {
@@ -667,8 +666,7 @@ static uint64_t first_seed = 1, num_seeds = NUM_SEEDS;
 
 static void play_seed(struct job *job, uint64_t seed)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     draw_job(job, &random, seed);
     draw_steps(job, &random);
     cluster = cluster_create(seed, job->num_localities, 0);
@@ -685,8 +683,7 @@ static void play_seed(struct job *job, uint64_t seed)
 
 TEST(seeds)
 {
-    struct job *job = malloc(sizeof(*job));
-    CHECK(job);
+    struct job *job = test_malloc(sizeof(*job));
     random_ops_init();
     for (uint64_t i = 0; i < num_seeds; i++)
         play_seed(job, first_seed + i);
@@ -708,7 +705,7 @@ int main(int argc, char **argv)
     for (uint64_t left = num_seeds; left > 0 && status == 0; left -= num_seeds) {
         char *args[8]; /* cluster_test takes its options out */
         num_seeds = left < SEEDS_A_START ? left : SEEDS_A_START;
-        CHECK((size_t)first < sizeof(args) / sizeof(args[0]));
+        CHECK((size_t)first < NUM_OF(args));
         memcpy(args, argv, (size_t)first * sizeof(args[0]));
         status = cluster_test(first, args, 1);
         first_seed += num_seeds;

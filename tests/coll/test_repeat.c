@@ -188,7 +188,7 @@ static const char *const kinds[] = {
     "in place",        "rows",    "forced",      "rows in place", "checked",    "laid",
     "rows laid",
 };
-enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { NUM_KINDS = NUM_OF(kinds) };
 
 struct site {
     cohort_comm *comm;
@@ -368,15 +368,14 @@ static void run_kind(const char *kind, uint32_t threshold, const char *algorithm
                                                       .arg = &every,
                                                   });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", kind, cohort_error_message());
+        FAIL("%s: %s", kind, cohort_error_message());
     cluster_destroy(cluster);
     const uint64_t num = measured.last - measured.first;
     const size_t chunks = measured.last_chunks - measured.first_chunks;
     /* A table grows when more messages are early than ever before, which is a matter of time. */
     if (!COHORT__ASAN && (num > FEW_GROWTHS || chunks > FEW_GROWTHS))
-        test_failed(__FILE__, __LINE__, "%s by %s: %llu allocations, %zu chunks in %d calls", kind,
-                    algorithms ? algorithms : "the default", (unsigned long long)num, chunks,
-                    EVERY_CALLS);
+        FAIL("%s by %s: %llu allocations, %zu chunks in %d calls", kind,
+             algorithms ? algorithms : "the default", (unsigned long long)num, chunks, EVERY_CALLS);
 }
 
 TEST(every_flat)
@@ -421,7 +420,7 @@ TEST(composed)
         {"reduce_scatterv", "reduce_scatter=levels"},
         {"barrier", "barrier=levels"},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < NUM_OF(rows); i++)
         run_kind(rows[i][0], 0, rows[i][1]);
 }
 

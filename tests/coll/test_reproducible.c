@@ -19,8 +19,7 @@ static double numbers[MAX_SITES][MAX_SITES * MAX_COUNT];
 /* Numbers of all magnitudes, so that hardly any sum is exact. */
 static void fill_numbers(void)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 20);
+    struct cohort__random random = cohort__random_seeded(20);
     for (uint32_t site = 0; site < MAX_SITES; site++)
         for (size_t i = 0; i < (size_t)MAX_SITES * MAX_COUNT; i++) {
             uint64_t bits = cohort__random_next(&random);
@@ -104,11 +103,10 @@ static cohort_status reduce_twice(cohort_comm *comm, void *arg)
         for (size_t i = 0; !status && i < setting->count; i++) {
             double sum;
             if (expect(comm, setting, i, &sum) && memcmp(&sum, &out[i], sizeof(sum)) != 0)
-                test_failed(__FILE__, __LINE__,
-                            "%s by %s, %u sites, arity %u, element %zu: %a is not %a",
-                            cohort__collective_name(setting->collective),
-                            setting->algorithm ? setting->algorithm : "choice",
-                            cohort_comm_num_sites(comm), cohort_comm_arity(comm), i, out[i], sum);
+                FAIL("%s by %s, %u sites, arity %u, element %zu: %a is not %a",
+                     cohort__collective_name(setting->collective),
+                     setting->algorithm ? setting->algorithm : "choice",
+                     cohort_comm_num_sites(comm), cohort_comm_arity(comm), i, out[i], sum);
         }
     }
     free(out);
@@ -136,7 +134,7 @@ static void run(uint32_t num_sites, uint32_t num_localities, const struct settin
                     .arg = &one,
                 });
             if (status)
-                test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+                FAIL("%s", cohort_error_message());
         }
     cluster_destroy(cluster);
 }
@@ -145,7 +143,7 @@ static void run_all(enum cohort__collective collective, const char *algorithm, b
 {
     static const uint32_t sites[] = {1, 2, 3, 5, 8, MAX_SITES};
     struct setting setting = {.collective = collective, .algorithm = algorithm};
-    for (size_t s = 0; s < sizeof(sites) / sizeof(sites[0]); s++)
+    for (size_t s = 0; s < NUM_OF(sites); s++)
         for (uint32_t localities = 1; localities <= (needs_memory ? 1 : 3); localities++)
             run(sites[s], localities, &setting);
 }

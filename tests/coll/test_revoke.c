@@ -39,7 +39,7 @@ static void check_revoked(cohort_status status, uint32_t by)
     CHECK_INT(status, COHORT_ERR_REVOKED);
     if (!strstr(cohort_error_message(), who) ||
         !strstr(cohort_error_message(), "has revoked the communicator"))
-        test_failed(__FILE__, __LINE__, "it does not name site %u: %s", by, cohort_error_message());
+        FAIL("it does not name site %u: %s", by, cohort_error_message());
 }
 
 /* The sites go on: all agree, and the new communicator works. */

@@ -75,10 +75,9 @@ static void check_status(uint32_t index, const struct exercise *exercise, bool r
         CHECK_CONTAINS(cohort_error_message(), "is not possible here: ");
         return;
     }
-    test_failed(__FILE__, __LINE__, "%s by %s, %u sites, arity %u%s: %s",
-                exercise_name(exercise->kind), row->name, cohort_comm_num_sites(exercise->comm),
-                cohort_comm_arity(exercise->comm), refused ? ", to be refused" : "",
-                status ? cohort_error_message() : "it worked");
+    FAIL("%s by %s, %u sites, arity %u%s: %s", exercise_name(exercise->kind), row->name,
+         cohort_comm_num_sites(exercise->comm), cohort_comm_arity(exercise->comm),
+         refused ? ", to be refused" : "", status ? cohort_error_message() : "it worked");
 }
 
 static void force(cohort_comm *comm, uint32_t index, enum exercise_kind kind, uint32_t way,
@@ -143,9 +142,8 @@ TEST(every_row)
     run_forced(12, 4, CLUSTER_BLOCKS); /* hosts and localities that are all alike */
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
         if (num_done[i] == 0)
-            test_failed(__FILE__, __LINE__, "%s of %s has done nothing",
-                        cohort__algorithms[i]->name,
-                        cohort__collective_name(cohort__algorithms[i]->collective));
+            FAIL("%s of %s has done nothing", cohort__algorithms[i]->name,
+                 cohort__collective_name(cohort__algorithms[i]->collective));
 }
 
 /* A row forced for the communicator: the roll-call and messages name it. */

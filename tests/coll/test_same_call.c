@@ -338,7 +338,7 @@ static const struct kind {
     {"broadcast", broadcast, want_from_0, COHORT_OK},
     {"broadcast elsewhere", broadcast_elsewhere, want_from_elsewhere, COHORT_OK},
 };
-enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { NUM_KINDS = NUM_OF(kinds) };
 
 /* CONTEXT: the call before. */
 static void take(struct turn *turn, const struct kind *kind, const struct kind *context)
@@ -354,12 +354,12 @@ static void take(struct turn *turn, const struct kind *kind, const struct kind *
         set_next_call(turn, &(cohort_call_options){0});
     cohort_status status = cohort_await(kind->start(turn));
     if (status != kind->status)
-        test_failed(__FILE__, __LINE__, "%s after %s: status %d at site %u: %s", kind->name,
-                    context->name, (int)status, turn->me, cohort_error_message());
+        FAIL("%s after %s: status %d at site %u: %s", kind->name, context->name, (int)status,
+             turn->me, cohort_error_message());
     for (uint32_t place = 0; place < ROOM; place++)
         if (turn->out[place] != kind->want(turn, place))
-            test_failed(__FILE__, __LINE__, "%s after %s: %lld at place %u of site %u", kind->name,
-                        context->name, (long long)turn->out[place], place, turn->me);
+            FAIL("%s after %s: %lld at place %u of site %u", kind->name, context->name,
+                 (long long)turn->out[place], place, turn->me);
     cohort_op_unref(turn->op);
     turn->op = NULL;
 }
@@ -391,7 +391,7 @@ static void run(uint32_t num_localities, uint32_t threshold)
             .run = take_turns,
         });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+        FAIL("%s", cohort_error_message());
     cluster_destroy(cluster);
     /* Under the address sanitizer freed memory is not used again. */
     CHECK(num_reused > 0 || COHORT__ASAN);

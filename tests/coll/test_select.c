@@ -78,7 +78,7 @@ TEST(shared_cores)
         {{{0, 0, 7}, {0, 0, 7}, {0, 0, 7}}, "at most 3 in one\n"},
         {{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}}, "at most 3 in one\n"}, /* nobody knows */
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(rows); i++) {
         CHECK_OK(run_at(rows[i].positions, (cohort_comm_options){0}, "barrier", explain));
         for (unsigned site = 0; site < NUM_SITES; site++)
             CHECK_TEXT(texts[site], texts[0]);

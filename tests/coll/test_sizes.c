@@ -64,8 +64,7 @@ static void run(uint64_t seed, uint32_t threshold)
                                    .run = one_sends_more,
                                });
     if (status)
-        test_failed(__FILE__, __LINE__, "seed %llu: %s", (unsigned long long)seed,
-                    cohort_error_message());
+        FAIL("seed %llu: %s", (unsigned long long)seed, cohort_error_message());
     cluster_destroy(cluster);
 }
 

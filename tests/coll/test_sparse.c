@@ -118,7 +118,7 @@ static cohort_status every_algorithm(cohort_comm *comm, void *arg)
                 comm, &(cohort_call_options){.algorithm = algorithm->name,
                                              .check_asymmetric = generation % 3 == 0}));
             if (cohort_await(begin(comm, &from, generation)))
-                test_failed(__FILE__, __LINE__, "%s: %s", algorithm->name, cohort_error_message());
+                FAIL("%s: %s", algorithm->name, cohort_error_message());
             check(comm, &from, generation);
         }
     }

@@ -144,8 +144,7 @@ static cohort_status descend(cohort_comm *world, void *arg)
 
 static struct scene random_scene(uint64_t seed)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     struct scene scene = {.seed = seed, .placement = seed % CLUSTER_NUM_PLACEMENTS};
     scene.num_localities = 1 + (uint32_t)cohort__random_below(&random, MAX_LOCALITIES);
     scene.num_sites = scene.num_localities +
@@ -213,8 +212,7 @@ TEST(levels)
         struct scene scene = random_scene(seed);
         struct cohort__position positions[MAX_LOCALITIES];
         const char *levels[MAX_LOCALITIES];
-        struct cohort__random random;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         for (uint32_t i = 0; i < scene.num_localities; i++) {
             positions[i] = (struct cohort__position){(uint32_t)cohort__random_below(&random, 3),
                                                      (uint32_t)cohort__random_below(&random, 2), 0};

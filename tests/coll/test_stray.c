@@ -50,7 +50,7 @@ static uint32_t awaited_tag(void)
     for (uint32_t step = 0; step < plan->num_steps; step++)
         if (plan->steps[step].kind == COHORT__STEP_RECV)
             return cohort__message_tag(plan->steps[step].phase, plan->steps[step].tag);
-    test_failed(__FILE__, __LINE__, "no receive");
+    FAIL("no receive");
 }
 
 /* From site 0 to site 1. */

@@ -23,9 +23,8 @@ static cohort_status transpose(cohort_comm *comm, void *arg)
     uint32_t num_sites = cohort_comm_num_sites(comm), me = cohort_comm_this_site(comm);
     uint32_t expected_levels = *(const uint32_t *)arg;
     CHECK(cohort_comm_levels(comm) >= expected_levels);
-    int64_t *in = calloc(num_sites * COUNT, sizeof(*in));
-    int64_t *out = calloc(num_sites * COUNT, sizeof(*out));
-    CHECK(in && out);
+    int64_t *in = test_calloc(num_sites * COUNT, sizeof(*in));
+    int64_t *out = test_calloc(num_sites * COUNT, sizeof(*out));
     cohort_status status = COHORT_OK;
     for (uint64_t generation = 1; !status && generation <= GENERATIONS; generation++) {
         for (uint32_t to = 0; to < num_sites; to++)
@@ -57,7 +56,7 @@ static void check(uint32_t num_sites, uint32_t arity, uint32_t threshold, const 
         .arg = &levels,
     });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
 }
 
 static void check_all(uint32_t arity, const uint32_t *num_sites, size_t num)
@@ -72,19 +71,19 @@ static void check_all(uint32_t arity, const uint32_t *num_sites, size_t num)
 TEST(arity_2)
 {
     static const uint32_t num_sites[] = {2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 32, 64};
-    check_all(2, num_sites, sizeof(num_sites) / sizeof(num_sites[0]));
+    check_all(2, num_sites, NUM_OF(num_sites));
 }
 
 TEST(arity_3)
 {
     static const uint32_t num_sites[] = {3, 5, 7, 11};
-    check_all(3, num_sites, sizeof(num_sites) / sizeof(num_sites[0]));
+    check_all(3, num_sites, NUM_OF(num_sites));
 }
 
 TEST(arity_4)
 {
     static const uint32_t num_sites[] = {5, 6, 7, 9, 10, 11, 13, 15, 16, 64};
-    check_all(4, num_sites, sizeof(num_sites) / sizeof(num_sites[0]));
+    check_all(4, num_sites, NUM_OF(num_sites));
 }
 
 int main(int argc, char **argv)

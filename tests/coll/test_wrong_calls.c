@@ -41,8 +41,7 @@ static void run(const char *name, uint32_t num_localities, cohort_comm_options o
                                                       .arg = &scene,
                                                   });
     if (status)
-        test_failed(__FILE__, __LINE__, "%s, %u localities: %s", name, num_localities,
-                    cohort_error_message());
+        FAIL("%s, %u localities: %s", name, num_localities, cohort_error_message());
     cluster_destroy(cluster);
 }
 
@@ -63,17 +62,16 @@ static cohort_status ended(cohort_comm *comm, uint64_t generation, cohort_future
     void *text = NULL;
     cohort_status status = await_within(future, limit);
     if (status == COHORT_ERR_TIMEOUT && !cohort_await_value(cohort_comm_roll_call(comm), &text))
-        test_failed(__FILE__, __LINE__, "\"%s\", generation %" PRIu64 " hangs at site %u:\n%s",
-                    cohort_comm_name(comm), generation, cohort_comm_this_site(comm),
-                    (const char *)text);
+        FAIL("\"%s\", generation %" PRIu64 " hangs at site %u:\n%s", cohort_comm_name(comm),
+             generation, cohort_comm_this_site(comm), (const char *)text);
     return status;
 }
 
 static void check_right(cohort_comm *comm, uint64_t generation, cohort_future *future)
 {
     if (ended(comm, generation, future))
-        test_failed(__FILE__, __LINE__, "site %u, generation %" PRIu64 ": %s",
-                    cohort_comm_this_site(comm), generation, cohort_error_message());
+        FAIL("site %u, generation %" PRIu64 ": %s", cohort_comm_this_site(comm), generation,
+             cohort_error_message());
 }
 
 /* The call fails with STATUS. WHAT, the culprit or the reason, is in the message. */
@@ -82,9 +80,8 @@ static void check_wrong(cohort_comm *comm, uint64_t generation, cohort_future *f
 {
     cohort_status got = ended(comm, generation, future);
     if (got != status)
-        test_failed(__FILE__, __LINE__, "site %u, generation %" PRIu64 ": %s: %s",
-                    cohort_comm_this_site(comm), generation, cohort_status_name(got),
-                    got ? cohort_error_message() : "");
+        FAIL("site %u, generation %" PRIu64 ": %s: %s", cohort_comm_this_site(comm), generation,
+             cohort_status_name(got), got ? cohort_error_message() : "");
     CHECK_CONTAINS(cohort_error_message(), what);
 }
 
@@ -263,8 +260,7 @@ TEST(objects_again)
 static cohort_status wrong_and_large(cohort_comm *comm, void *arg)
 {
     enum { NUM_WRONG = 9 };
-    double *in = calloc(MANY, sizeof(*in)), *out = calloc(MANY, sizeof(*out));
-    CHECK(in && out);
+    double *in = test_calloc(MANY, sizeof(*in)), *out = test_calloc(MANY, sizeof(*out));
     for (uint64_t generation = 1; generation <= NUM_WRONG; generation++)
         check_wrong(comm, generation,
                     cohort_all_reduce(comm, cohort_comm_this_site(comm) == 0 ? NULL : in, out, MANY,

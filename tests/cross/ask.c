@@ -178,12 +178,12 @@ static cohort_status check_call(cohort_comm *comm, const struct random_call *cal
     const cohort_call_question question = random_question(call, counts);
     const cohort_call_options wrong = {.algorithm = "no such algorithm"};
     cohort_status answer = cohort_call_check(comm, &question), again, status;
-    CHECK_INT(cohort_comm_next_call(comm, &wrong), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, &wrong));
     again = cohort_call_check(comm, &question);
     status = hash_description(comm, hash);
     if (!status && call->kind < RANDOM_GATHERV && call->kind != RANDOM_CHECK)
         status = check_explanation(comm, &question, hash);
-    CHECK_INT(cohort_comm_next_call(comm, NULL), COHORT_OK);
+    CHECK_OK(cohort_comm_next_call(comm, NULL));
     if (scarce_has_failed() && (answer == COHORT_ERR_NO_MEMORY || again == COHORT_ERR_NO_MEMORY))
         return COHORT_ERR_NO_MEMORY;
     CHECK_INT(again, answer);
@@ -252,8 +252,7 @@ static cohort_status check_roll_call(const struct world *world, uint32_t group, 
     for (const char *at = text; (at = strchr(at, '\n')); at++)
         num++;
     if (num < least || num > most)
-        test_failed(__FILE__, __LINE__, "%u to %u are in flight, not as in:\n%s", least, most,
-                    (const char *)text);
+        FAIL("%u to %u are in flight, not as in:\n%s", least, most, (const char *)text);
     free(text);
     return COHORT_OK;
 }
@@ -287,6 +286,6 @@ cohort_status ask_all(struct world *world, uint32_t number, uint32_t site, cohor
         check_failed(world, group->actors[site]);
     cohort_status status = check_call(comm, &step->call, &hash);
     if (!status && !oracle_is_the_same(&world->facts->steps[number], hash | 1))
-        test_failed(__FILE__, __LINE__, "step %u: another answer than elsewhere", number);
+        FAIL("step %u: another answer than elsewhere", number);
     return status ? status : check_roll_call(world, step->group, comm, flights, num_flights);
 }

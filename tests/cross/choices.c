@@ -8,7 +8,7 @@
 void choices_draw(struct choices *choices, uint64_t seed)
 {
     *choices = (struct choices){.num = 0};
-    cohort__random_init(&choices->random, seed);
+    choices->random = cohort__random_seeded(seed);
 }
 
 void choices_give(struct choices *choices, const uint32_t *list, uint32_t num)

@@ -214,8 +214,7 @@ static void shrink(struct choices *choices, const char *like)
 static void tell(uint64_t seed, const char *text)
 {
     char like[256];
-    struct choices *choices = malloc(sizeof(*choices));
-    CHECK(choices);
+    struct choices *choices = test_malloc(sizeof(*choices));
     *choices = result->choices;
     choices_give(&result->choices, choices->list, choices->num);
     fprintf(stderr, "seed %" PRIu64 " fails:\n%s\n", seed, text);
@@ -308,7 +307,7 @@ static void read_tuning(void)
 {
     const void *data;
     size_t bytes;
-    CHECK_INT(cohort__tuning_local(&data, &bytes), COHORT_OK);
+    CHECK_OK(cohort__tuning_local(&data, &bytes));
 }
 
 int main(int argc, char **argv)

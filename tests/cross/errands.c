@@ -46,13 +46,12 @@ static void send(cohort_scope *scope, uint32_t here, struct errand errand,
 static cohort_status run(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     struct errand errand;
-    struct cohort__random random;
     (void)context, (void)ret_out;
     CHECK_INT(in->bytes, sizeof(errand));
     memcpy(&errand, in->data, sizeof(errand));
     _Atomic uint32_t *num_running = &stage_facts()->steps[errand.number].num_running;
     (*num_running)++;
-    cohort__random_init(&random, errand.seed);
+    struct cohort__random random = cohort__random_seeded(errand.seed);
     CHECK(cohort_scope_current());
     for (uint64_t i = cohort__random_below(&random, 3); errand.depth++ < MOST_DEPTH && i > 0; i--)
         send(cohort_scope_current(), errand.here, errand, &random);
@@ -65,7 +64,7 @@ static cohort_status run(const cohort_object *in, cohort_object *ret_out, void *
 
 void errands_register(void)
 {
-    CHECK_INT(cohort_remote_register("errand", run, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("errand", run, NULL));
 }
 
 void errands_play(struct world *world, uint32_t number, uint32_t locality)
@@ -74,10 +73,9 @@ void errands_play(struct world *world, uint32_t number, uint32_t locality)
     struct errand errand = {.number = number,
                             .num_localities = world->program->num_localities,
                             .waits = step->form % 2};
-    struct cohort__random random;
     cohort_scope *scope;
     trace("locality %u sends errands of form %u", locality, step->form);
-    cohort__random_init(&random, step->form);
+    struct cohort__random random = cohort__random_seeded(step->form);
     cohort_status status = cohort_scope_create(NULL, &scope);
     check_end(status);
     if (status)

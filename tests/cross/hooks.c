@@ -54,8 +54,7 @@ static void end(const cohort_hook_call *call, cohort_status status, uint64_t beg
 
 void hooks_set(void)
 {
-    CHECK_INT(cohort_hooks_set(&(cohort_hooks){.begin = begin, .end = end, .arg = list}),
-              COHORT_OK);
+    CHECK_OK(cohort_hooks_set(&(cohort_hooks){.begin = begin, .end = end, .arg = list}));
 }
 
 void hooks_forget(void)

@@ -83,7 +83,7 @@ void memory_begin(uint32_t locality)
         return;
     block->memory = stage_memory_alloc(locality, block_bytes());
     memset(block->memory, 0, HEADER);
-    CHECK_INT(stage_memory_share(locality, &its->handle, block->memory, block_bytes()), COHORT_OK);
+    CHECK_OK(stage_memory_share(locality, &its->handle, block->memory, block_bytes()));
 }
 
 /* No actor of this process uses anything any more. */
@@ -180,15 +180,13 @@ static void check(const struct access *access, cohort_status status)
         (status == COHORT_ERR_NO_MEMORY && scarce_has_failed()))
         return;
     if (status != (access->is_gone ? COHORT_ERR_GONE : COHORT_OK))
-        test_failed(__FILE__, __LINE__, "memory of locality %u, by locality %u: %s: %s",
-                    access->owner, access->here, cohort_status_name(status),
-                    status ? cohort_error_message() : "");
+        FAIL("memory of locality %u, by locality %u: %s: %s", access->owner, access->here,
+             cohort_status_name(status), status ? cohort_error_message() : "");
 }
 
 static void fill(unsigned char *to, uint64_t seed, size_t bytes)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
         const uint64_t word = cohort__random_below(&random, UINT64_MAX);
         memcpy(to + at, &word, bytes - at < sizeof(word) ? bytes - at : sizeof(word));
@@ -238,12 +236,11 @@ static void start(struct access *access, struct round *round, uint32_t i)
 static void check_got(const struct quarter *known, const unsigned char *got)
 {
     scarce_pause();
-    unsigned char *want = malloc(known->bytes);
-    CHECK(want);
+    unsigned char *want = test_malloc(known->bytes);
     scarce_go_on();
     fill(want, known->seed, known->bytes);
     if (memcmp(got, want, known->bytes) != 0)
-        test_failed(__FILE__, __LINE__, "memory: what was put is not there");
+        FAIL("memory: what was put is not there");
     free(want);
 }
 
@@ -322,7 +319,7 @@ static void play_in_scope(struct access *access, uint32_t moment)
 void memory_play(const struct step *step, uint32_t actor)
 {
     struct access access = {.actor = actor, .here = program->locality_of[actor], .owner = step->to};
-    cohort__random_init(&access.random, step->form);
+    access.random = cohort__random_seeded(step->form);
     if (access.here == access.owner && step->form % 4 == 3)
         give_back(access.owner);
     if (step->trouble == TROUBLE_SCOPE)
@@ -356,7 +353,7 @@ void memory_check_inputs(struct world *world, const struct flight *flight, uint3
             stage_memory_get(access.here, &facts->memory[access.owner].handle, at, data, bytes));
         check(&access, status);
         if (!status && memcmp(data, world->inputs[flight->number][site], bytes) != 0)
-            test_failed(__FILE__, __LINE__, "memory: another input");
+            FAIL("memory: another input");
         free(data);
         if (!access.is_gone)
             end_use(access.owner);
@@ -375,9 +372,8 @@ void memory_check_all(uint32_t locality)
         cohort_await(stage_memory_get(locality, &its->handle, 0, &sum, sizeof(sum)));
     check(&access, status);
     if (!status && (sum < its->done || sum > its->begun))
-        test_failed(__FILE__, __LINE__, "memory: %llu instead of %llu to %llu",
-                    (unsigned long long)sum, (unsigned long long)its->done,
-                    (unsigned long long)its->begun);
+        FAIL("memory: %llu instead of %llu to %llu", (unsigned long long)sum,
+             (unsigned long long)its->done, (unsigned long long)its->begun);
     if (!access.is_gone)
         end_use(locality);
 }

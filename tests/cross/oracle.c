@@ -22,8 +22,7 @@ static _Noreturn void wrong(const struct world *world, const struct flight *flig
     (void)world;
     fprintf(stderr, "step %u at site %u: %s %s\n", flight->number, flight->site,
             cohort_status_name(status), message);
-    test_failed(__FILE__, __LINE__, "%s: %s: %s", program_verb(flight->step->verb), what,
-                cohort_status_name(status));
+    FAIL("%s: %s: %s", program_verb(flight->step->verb), what, cohort_status_name(status));
 }
 
 unsigned char oracle_byte(uint32_t step, size_t at)

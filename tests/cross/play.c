@@ -209,8 +209,7 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
         const struct flight *before = &actor->flights[i];
         if (before->step->group == flight->step->group && is_in_flight(before) &&
             has_comm(before) && !cohort_future_ready(before->future))
-            test_failed(__FILE__, __LINE__, "idle, but step %u is in flight at site %u",
-                        before->number, before->site);
+            FAIL("idle, but step %u is in flight at site %u", before->number, before->site);
     }
     if (flight->kind == FLIGHT_CALL) {
         finish_rows(actor, flight);
@@ -368,7 +367,7 @@ static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void 
 
 void play_register(void)
 {
-    CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
+    CHECK_OK(cohort_remote_register("echo", echo, NULL));
     errands_register();
 }
 
@@ -409,11 +408,11 @@ static cohort_datatype element_of(const struct step *step)
 /* An array for FLIGHT's message, with what is at DATA if that is not NULL. */
 static void lay_out(struct flight *flight, const unsigned char *data)
 {
-    struct cohort__random random;
     struct random_lying *lying = &flight->lying;
     size_t element = cohort_datatype_size(element_of(flight->step));
     scarce_pause();
-    cohort__random_init(&random, cohort__hash_mix(flight->step->form, flight->kind));
+    struct cohort__random random =
+        cohort__random_seeded(cohort__hash_mix(flight->step->form, flight->kind));
     lying->num = flight->step->bytes / element;
     lying->layout = random_layout(&random, lying->num, &lying->places);
     random_lying_make_array(lying, element);
@@ -1095,7 +1094,7 @@ static cohort_status act(void *arg)
         if (group->parent == NONE && site != NONE)
             made[num++] = create(actor, g, site, &actor->comms[g]);
     }
-    CHECK_INT(cohort_await(cohort_when_all(made, num)), COHORT_OK);
+    CHECK_OK(cohort_await(cohort_when_all(made, num)));
     /* What goes wrong later goes wrong with communicators that are there. */
     if (++actor->world->facts->num_ready == program->num_actors) {
         stage_lose_link();
@@ -1114,8 +1113,7 @@ static cohort_status act(void *arg)
 
 static struct world *world_create(const struct program *program)
 {
-    struct world *world = calloc(1, sizeof(*world));
-    CHECK(world);
+    struct world *world = test_calloc(1, sizeof(*world));
     world->program = program;
     for (uint32_t s = 0; s < program->num_steps; s++)
         for (uint32_t site = 0;
@@ -1207,9 +1205,9 @@ void play(const struct program *program)
     if (!wait_for_end(program, all)) {
         scarce_begin_gaps(NULL, 0);
         print_hang(actors, program->num_actors);
-        test_failed(__FILE__, __LINE__, "a hang");
+        FAIL("a hang");
     }
-    CHECK_INT(cohort_await(all), COHORT_OK);
+    CHECK_OK(cohort_await(all));
     sites_check_all(world);
     simulation_end();
     scarce_begin_gaps(NULL, 0);

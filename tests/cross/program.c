@@ -180,7 +180,7 @@ static void draw_machine(struct program *program, struct choices *choices)
     program->has_hooks = choose_rarely(choices, 4);
     /* What is done at once, by a task, and in several pieces. */
     static const size_t areas[] = {4000, 4000, 4000, 4000, 300000, 300000, 300000, 5000000};
-    program->area = areas[choose(choices, sizeof(areas) / sizeof(areas[0]))];
+    program->area = areas[choose(choices, NUM_OF(areas))];
 }
 
 /* The window of an endpoint has 64 generations. */
@@ -322,11 +322,10 @@ static void check_anyway(const struct group *group, struct step *step)
 static bool repeat_call(const struct program *program, struct step *step, struct choices *choices)
 {
     const struct group *group = &program->groups[step->group];
-    struct cohort__random random;
     if (group->latest == 0 || !choose_rarely(choices, 3))
         return false;
     uint32_t how = choose(choices, 3);
-    cohort__random_init(&random, choose(choices, 1 << 16));
+    struct cohort__random random = cohort__random_seeded(choose(choices, 1 << 16));
     step->call = program->steps[group->latest - 1].call;
     if (how == 1)
         random_call_change(&step->call, &random);
@@ -339,9 +338,8 @@ static bool repeat_call(const struct program *program, struct step *step, struct
 static void draw_call(struct program *program, struct step *step, struct choices *choices)
 {
     const struct group *group = &program->groups[step->group];
-    struct cohort__random random;
     uint32_t seed = choose(choices, 1 << 24);
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     random_call_draw(&step->call, &random, group->num_sites, group->root);
     if (seed == 0)
         step->call = (struct random_call){
@@ -357,7 +355,7 @@ static void draw_call(struct program *program, struct step *step, struct choices
         "levels(bruck)",  "levels(hierarchical)",
     };
     if (choose_rarely(choices, 8) && step->call.kind != RANDOM_CHECK)
-        step->call.algorithm = composed[choose(choices, sizeof(composed) / sizeof(composed[0]))];
+        step->call.algorithm = composed[choose(choices, NUM_OF(composed))];
 }
 
 enum { NUM_SIZES = 6 };

@@ -239,7 +239,7 @@ static const struct {
     {begin_each, end_each}, {begin_flow, end_flow}, {begin_following, end_following},
 };
 
-enum { NUM_COMBINATORS = sizeof(combinators) / sizeof(combinators[0]) };
+enum { NUM_COMBINATORS = NUM_OF(combinators) };
 
 static void combine(struct part *part)
 {
@@ -302,7 +302,7 @@ static void run_some(struct listing *listing)
 {
     uint32_t ready = num_ready(listing), most = part_draw(listing->inputs.part, 3);
     size_t num = 0;
-    CHECK_INT(cohort_callbacks_run(listing->callbacks, most, &num), COHORT_OK);
+    CHECK_OK(cohort_callbacks_run(listing->callbacks, most, &num));
     CHECK_INT(num, most > 0 && most < ready ? most : ready);
 }
 
@@ -336,7 +336,7 @@ static void listen_to(struct listing *listing)
         run_some(listing);
         cohort_yield();
     }
-    CHECK_INT(cohort_callbacks_destroy(listing->callbacks), COHORT_OK);
+    CHECK_OK(cohort_callbacks_destroy(listing->callbacks));
     check_called(listing);
 }
 

@@ -244,7 +244,7 @@ void simulation_begin(uint64_t seed)
 {
     is_on = seed > 0;
     plays_threads = true;
-    cohort__random_init(&draws, seed);
+    draws = cohort__random_seeded(seed);
 }
 
 void simulation_end(void)

@@ -305,7 +305,7 @@ static void start_part(struct part *part, struct scene *scene, struct scope_fact
 {
     part->scene = scene;
     part->facts = facts;
-    cohort__random_init(&part->random, form);
+    part->random = cohort__random_seeded(form);
     cohort_status status = cohort_scope_async(facts->scope, run_part, part);
     CHECK(status != COHORT_ERR_CANCELLED || facts->first || facts->limit || cohort_cancelled());
     CHECK(!status || status == COHORT_ERR_CANCELLED || is_for_want_of_memory(status));
@@ -357,7 +357,7 @@ static part_function *const kinds[] = {
     use_reduction, use_promises,    use_callbacks,  use_loop,   use_connection,
 };
 
-enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { NUM_KINDS = NUM_OF(kinds) };
 
 /* At once before the scope hears of it. */
 static void tell_failure(struct part *part)
@@ -500,10 +500,9 @@ static bool open_scene(struct scene *scene, struct cohort__random *random,
 void tasks_play(uint32_t form)
 {
     struct scene scene = {.input = NULL};
-    struct cohort__random random;
     cohort_promise *promise;
     bool hides;
-    cohort__random_init(&random, form);
+    struct cohort__random random = cohort__random_seeded(form);
     if (!open_scene(&scene, &random, &promise))
         return;
     cohort_future *top = pile_up(&scene, &random, &hides);

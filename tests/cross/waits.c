@@ -95,7 +95,7 @@ static cohort_future *start_own(cohort_task_function *function, struct shared *s
 static void await_keeper(struct shared *shared)
 {
     if (shared->keeper)
-        CHECK_INT(cohort_await(shared->keeper), COHORT_OK);
+        CHECK_OK(cohort_await(shared->keeper));
     shared->keeper = NULL;
 }
 
@@ -114,7 +114,7 @@ static void let_go(struct shared *shared)
 static void unlock(struct shared *shared)
 {
     let_go(shared);
-    CHECK_INT(cohort_mutex_unlock(shared->mutex), COHORT_OK);
+    CHECK_OK(cohort_mutex_unlock(shared->mutex));
 }
 
 static void lock_once(struct part *part)
@@ -143,7 +143,7 @@ static void keep_mutex(struct shared *shared)
 static void end_mutex(struct shared *shared)
 {
     await_keeper(shared);
-    CHECK_INT(cohort_mutex_lock(shared->mutex, 0), COHORT_OK);
+    CHECK_OK(cohort_mutex_lock(shared->mutex, 0));
     hold(shared);
     unlock(shared);
 }
@@ -226,7 +226,7 @@ static void end_condition(struct shared *shared)
 static void give_permit(struct shared *shared)
 {
     shared->given++;
-    CHECK_INT(cohort_semaphore_release(shared->semaphore, 1), COHORT_OK);
+    CHECK_OK(cohort_semaphore_release(shared->semaphore, 1));
 }
 
 static void took_permit(struct shared *shared)
@@ -260,7 +260,7 @@ static void end_semaphore(struct shared *shared)
         give_permit(shared);
     await_keeper(shared);
     while (shared->taken < shared->given) {
-        CHECK_INT(cohort_semaphore_acquire(shared->semaphore, 0), COHORT_OK);
+        CHECK_OK(cohort_semaphore_acquire(shared->semaphore, 0));
         shared->taken++;
     }
     CHECK_INT(cohort_semaphore_acquire(shared->semaphore, 0), COHORT_ERR_TIMEOUT);
@@ -272,7 +272,7 @@ static void count_down(struct shared *shared)
 {
     if (++shared->num_counting > shared->to_count)
         return;
-    CHECK_INT(cohort_latch_count_down(shared->latch, 1), COHORT_OK);
+    CHECK_OK(cohort_latch_count_down(shared->latch, 1));
     shared->num_counted++;
 }
 
@@ -302,7 +302,7 @@ static void end_latch(struct shared *shared)
     while (shared->num_counted < shared->to_count)
         count_down(shared);
     await_keeper(shared);
-    CHECK_INT(cohort_latch_wait(shared->latch, 0), COHORT_OK);
+    CHECK_OK(cohort_latch_wait(shared->latch, 0));
 }
 
 /* The barrier -------------------------------------------------------------------------------- */
@@ -353,7 +353,7 @@ static void end_barrier(struct shared *shared)
     for (uint32_t i = 0; i < num; i++)
         others[i] = start_own(come, shared);
     for (uint32_t i = 0; i < num; i++)
-        CHECK_INT(cohort_await(others[i]), COHORT_OK);
+        CHECK_OK(cohort_await(others[i]));
     await_keeper(shared);
     CHECK_INT(shared->num_met, shared->width * shared->num_rounds);
 }
@@ -481,7 +481,7 @@ static void end_putting(struct shared *shared)
     void *item;
     if (num_queued(shared) < (int)shared->capacity)
         return;
-    CHECK_INT(cohort_queue_get(shared->queue, &item, 0), COHORT_OK);
+    CHECK_OK(cohort_queue_get(shared->queue, &item, 0));
     got(shared, next_turn(shared), item);
 }
 
@@ -490,7 +490,7 @@ static void end_getting(struct shared *shared)
     if (shared->is_closed || num_queued(shared) > 0)
         return;
     struct item *item = next_item(shared);
-    CHECK_INT(cohort_queue_put(shared->queue, item, 0), COHORT_OK);
+    CHECK_OK(cohort_queue_put(shared->queue, item, 0));
     item->num_puts++;
 }
 
@@ -564,7 +564,7 @@ static const struct kept {
     {use_queue, keep_queue, end_queue},
 };
 
-enum { NUM_KEPTS = sizeof(kepts) / sizeof(kepts[0]) };
+enum { NUM_KEPTS = NUM_OF(kepts) };
 
 static void destroy(struct shared *shared)
 {
@@ -597,7 +597,7 @@ struct shared *shared_create(uint32_t form)
         cohort_local_barrier_create(shared->width, &shared->barrier),
         cohort_queue_create(shared->capacity, &shared->queue),
     };
-    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+    for (size_t i = 0; i < NUM_OF(statuses); i++)
         if (!is_kept(statuses[i])) {
             destroy(shared);
             return NULL;

@@ -40,12 +40,11 @@ static cohort_status call_all(cohort_comm *comm, void *arg)
 {
     const struct calls *calls = arg;
     const struct member *member = calls->member;
-    struct cohort__random random;
     struct exercise exercises[MEMBER_MAX_IN_FLIGHT];
     uint64_t generation = 0, begun = 0, ended = 0;
     cohort_status status = COHORT_OK;
     CHECK(cohort_comm_levels(comm) >= member->levels);
-    cohort__random_init(&random, calls->seed);
+    struct cohort__random random = cohort__random_seeded(calls->seed);
     while (ended < member->generations) {
         while (begun < member->generations && begun - ended < member->in_flight) {
             generation += 1 + (member->skips ? cohort__random_below(&random, 3) : 0);
@@ -108,8 +107,8 @@ static cohort_status recreate(const struct member *member)
 static cohort_object draw_object(const struct member *member, uint64_t generation, uint32_t from,
                                  uint32_t to)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, generation << 40 | (uint64_t)from << 20 | to);
+    struct cohort__random random =
+        cohort__random_seeded(generation << 40 | (uint64_t)from << 20 | to);
     size_t bytes = (size_t)cohort__random_below(&random, member->count + 1);
     cohort_object object = {malloc(bytes + 1), bytes};
     CHECK(object.data);

@@ -177,7 +177,7 @@ static void print_variables(void)
         "", " -x COHORT_NET=ofi", " -x COHORT_TOPOLOGY=2x2x1", /* room for MAX_LOCALITIES */
     };
     uint64_t which = program.order / 12 % 6;
-    if (which < sizeof(variables) / sizeof(variables[0]) && !program.is_spread)
+    if (which < NUM_OF(variables) && !program.is_spread)
         printf("%s", variables[which]);
 }
 

@@ -797,7 +797,7 @@ int main(int argc, char **argv)
     CHECK_OK(cohort_remote_register("solve", solve, NULL));
     CHECK_OK(cohort_remote_register("solve/other", solve, NULL));
     CHECK_OK(cohort_remote_register("meet_there", meet_there, NULL));
-    for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
+    for (size_t i = 0; argc == 2 && i < NUM_OF(programs); i++)
         if (strcmp(argv[1], programs[i].name) == 0)
             return cohort_main(argc, argv, programs[i].program, NULL);
     fprintf(stderr, "hang_member: which program?\n");

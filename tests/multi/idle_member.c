@@ -35,7 +35,7 @@ static cohort_status idle(cohort_comm *comm, void *arg)
     static const enum exercise_kind kinds[] = {EXERCISE_ALL_TO_ALL, EXERCISE_ALL_REDUCE,
                                                EXERCISE_BARRIER, EXERCISE_BROADCAST};
     const struct member *member = arg;
-    const uint64_t last = sizeof(kinds) / sizeof(kinds[0]);
+    const uint64_t last = NUM_OF(kinds);
     struct exercise exercise;
     cohort_status status = COHORT_OK;
     for (uint64_t generation = 1; !status && generation <= last; generation++) {

@@ -68,9 +68,8 @@ static void die_if(const struct round *round, enum point point)
 /* The same draws at all sites. One dies in the calls, and perhaps another one later. */
 static void draw(struct round *round, cohort_comm *comm)
 {
-    struct cohort__random random;
     const uint32_t num = cohort_comm_num_sites(comm), me = cohort_comm_this_site(comm);
-    cohort__random_init(&random, seed * 1000 + round->number);
+    struct cohort__random random = cohort__random_seeded(seed * 1000 + round->number);
     const uint32_t first = (uint32_t)cohort__random_below(&random, num);
     const uint32_t second = (uint32_t)cohort__random_below(&random, num);
     const enum point points[] = {(enum point)(BEFORE_CALLS + cohort__random_below(&random, 3)),
@@ -243,11 +242,10 @@ static cohort_status lose(cohort_comm **comm, struct round *round, bool *ret_ove
 /* One of those that live, and where it dies. */
 static void draw_for_renewal(struct round *round, cohort_comm *comm)
 {
-    struct cohort__random random;
     round->point = NOWHERE;
     if (round->number % ROUNDS_A_DEATH != 0 || round->number > most_deadly)
         return;
-    cohort__random_init(&random, seed * 1000 + round->number);
+    struct cohort__random random = cohort__random_seeded(seed * 1000 + round->number);
     const uint32_t victim = (uint32_t)cohort__random_below(&random, cohort_comm_num_sites(comm));
     const enum point point = (enum point)(BEFORE_AGREE + cohort__random_below(&random, 4));
     round->num_yields = (uint32_t)cohort__random_below(&random, MOST_YIELDS);

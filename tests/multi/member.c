@@ -169,7 +169,7 @@ uint32_t member_locality(const struct member *member, uint32_t site)
     case PLACEMENT_ONE:
         return num_localities - 1;
     default:
-        cohort__random_init(&random, member->seed * 1000003 + site);
+        random = cohort__random_seeded(member->seed * 1000003 + site);
         return (uint32_t)cohort__random_below(&random, num_localities);
     }
 }

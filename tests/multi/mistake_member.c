@@ -172,9 +172,8 @@ static cohort_status join_twice(cohort_comm *comm, void *arg)
 static cohort_status different_options(const struct member *member)
 {
     uint32_t num_sites = member->options.num_sites;
-    cohort_comm **comms = calloc(num_sites, sizeof(cohort_comm *));
-    cohort_future **futures = calloc(num_sites, sizeof(cohort_future *));
-    CHECK(comms && futures);
+    cohort_comm **comms = test_calloc(num_sites, sizeof(cohort_comm *));
+    cohort_future **futures = test_calloc(num_sites, sizeof(cohort_future *));
     for (uint32_t site = 0; site < num_sites; site++) {
         cohort_comm_options options = member->options;
         options.this_site = site;
@@ -197,7 +196,7 @@ static cohort_status program(void *arg)
         return member_run(member, "mistaken", join_twice, arg);
     if (strcmp(member->mode, "different-options") == 0)
         return different_options(member);
-    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++)
+    for (size_t i = 0; i < NUM_OF(mistakes); i++)
         if (strcmp(member->mode, mistakes[i].name) == 0)
             return member_run(member, "mistaken", make_mistake, (void *)&mistakes[i]);
     return cohort_fail(COHORT_ERR_BAD_PARAMETER, "no such mistake: %s", member->mode);

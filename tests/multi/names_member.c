@@ -107,7 +107,7 @@ static cohort_status my_program(void *arg)
         cohort_async(my_task, arg),
         cohort_sites("one", &one_site, my_site, arg),
     };
-    for (size_t i = 0; i < sizeof(futures) / sizeof(*futures); i++)
+    for (size_t i = 0; i < NUM_OF(futures); i++)
         CHECK_OK(cohort_await(futures[i]));
     return cohort_scope_await(scope);
 }

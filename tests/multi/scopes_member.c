@@ -527,8 +527,8 @@ static void try(const struct kind *kind, enum moment moment)
     cohort_future_unref(begun);
     if (status != (moment == BY_LIMIT ? COHORT_ERR_TIMEOUT : COHORT_ERR_CANCELLED) ||
         trial.status != COHORT_ERR_CANCELLED)
-        test_failed(__FILE__, __LINE__, "%s: the scope has ended with %d, and the wait with %d",
-                    kind->name, (int)status, (int)trial.status);
+        FAIL("%s: the scope has ended with %d, and the wait with %d", kind->name, (int)status,
+             (int)trial.status);
     CHECK_INT(trial.num_called, 0);
     if (trial.left)
         CHECK_INT(cohort_await(trial.left), COHORT_ERR_CANCELLED);
@@ -549,7 +549,7 @@ static cohort_status program(void *arg)
         made[i] = cohort_comm_create(&comms[i], "pair",
                                      &(cohort_comm_options){.num_sites = 2, .this_site = i});
     CHECK_OK(cohort_await(cohort_when_all(made, 2)));
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < NUM_OF(kinds); i++)
         for (enum moment moment = BEFORE; moment < NUM_MOMENTS; moment++)
             if (!only || strcmp(only, kinds[i].name) == 0) {
                 printf("%s %d\n", kinds[i].name, (int)moment);

@@ -87,8 +87,7 @@ static void channels(struct soak *soak)
 static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     (void)context;
-    void *data = malloc(in->bytes + 1);
-    CHECK(data);
+    void *data = test_malloc(in->bytes + 1);
     memcpy(data, in->data, in->bytes);
     *ret_out = (cohort_object){data, in->bytes};
     return COHORT_OK;
@@ -195,9 +194,9 @@ static void play(struct soak *soak)
                                                    remote_calls, wrong_call,    cancel};
     static void (*const slow[])(struct soak *) = {deadline, creation};
     if (draw(soak, RARELY) == 0)
-        slow[draw(soak, sizeof(slow) / sizeof(slow[0]))](soak);
+        slow[draw(soak, NUM_OF(slow))](soak);
     else
-        usual[draw(soak, sizeof(usual) / sizeof(usual[0]))](soak);
+        usual[draw(soak, NUM_OF(usual))](soak);
 }
 
 /* On a busy machine the time may be over before the caches have filled. */
@@ -227,7 +226,7 @@ static cohort_status soak_on(cohort_comm *comm, void *arg)
     struct timespec now;
     uint64_t rounds = 0;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    cohort__random_init(&soak.random, member->seed);
+    soak.random = cohort__random_seeded(member->seed);
     if (soak.site == 0)
         member_say("begun");
     do {

@@ -89,8 +89,7 @@ static cohort_future *create(void *context, cohort_comm **ret_comm, const char *
                              const cohort_comm_options *options)
 {
     (void)context;
-    uint32_t *site = malloc(sizeof(*site));
-    CHECK(site);
+    uint32_t *site = test_malloc(sizeof(*site));
     *site = options->this_site;
     return cohort_then(cohort_comm_create(ret_comm, name, options), created, site);
 }
@@ -100,11 +99,10 @@ static cohort_status storm_on(cohort_comm *comm, void *arg)
     struct storm *storm = arg;
     const struct member *member = storm->member;
     bool endless = strcmp(member->mode, "endure") != 0;
-    struct cohort__random random;
     struct exercise exercises[MEMBER_MAX_IN_FLIGHT];
     uint64_t begun = 0, ended = 0;
     cohort_status status = COHORT_OK;
-    cohort__random_init(&random, member->seed);
+    struct cohort__random random = cohort__random_seeded(member->seed);
     while (!status && (endless || ended < member->generations)) {
         while ((endless || begun < member->generations) && begun - ended < member->in_flight) {
             enum exercise_kind kind =

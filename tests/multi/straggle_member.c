@@ -277,7 +277,7 @@ static void run_case(cohort_comm *control, uint32_t number, const char *how, con
     const struct late late = {how, number, control};
     cohort_comm *comm = join(what, strchr(what, '=') ? what : NULL);
     meet(comm, 1);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+    for (size_t i = 0; i < NUM_OF(cases); i++)
         if (strncmp(what, cases[i].name, strcspn(what, "=")) == 0)
             cases[i].function(comm, &late);
     cohort_comm_unref(comm);

@@ -227,7 +227,7 @@ int main(int argc, char **argv)
     } programs[] = {{"barrier", barrier}, {"reduce", reduce}, {"levels", levels}, {"chain", chain},
                     {"channel", channel}, {"task", task},     {"killed", killed}, {"lost", lost},
                     {"many", many},       {"forks", forks}};
-    for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(*programs); i++)
+    for (size_t i = 0; argc == 2 && i < NUM_OF(programs); i++)
         if (strcmp(argv[1], programs[i].name) == 0)
             return cohort_main(argc, argv, programs[i].function, NULL);
     return 2;

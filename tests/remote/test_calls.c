@@ -26,8 +26,7 @@ static void check_content(const cohort_object *object, uint64_t seed, size_t byt
     CHECK_INT((long long)object->bytes, (long long)bytes);
     for (size_t i = 0; i < bytes; i++)
         if (((const unsigned char *)object->data)[i] != content(seed, i))
-            test_failed(__FILE__, __LINE__, "result %llu differs at %zu", (unsigned long long)seed,
-                        i);
+            FAIL("result %llu differs at %zu", (unsigned long long)seed, i);
 }
 
 /* Gives back another copy of what it gets, with each byte changed. */
@@ -35,8 +34,7 @@ static cohort_status invert(const cohort_object *in, cohort_object *ret_out, voi
 {
     CHECK_TEXT(context, "the context");
     CHECK(((uintptr_t)in->data & 15) == 0 || in->bytes == 0);
-    unsigned char *data = malloc(in->bytes + 1);
-    CHECK(data);
+    unsigned char *data = test_malloc(in->bytes + 1);
     for (size_t i = 0; i < in->bytes; i++)
         data[i] = ((const unsigned char *)in->data)[i] ^ 0xff;
     *ret_out = (cohort_object){data, in->bytes};
@@ -61,8 +59,7 @@ struct one {
 
 static void begin(struct cluster *cluster, struct one *one, uint64_t seed)
 {
-    one->data = malloc(one->bytes + 1);
-    CHECK(one->data);
+    one->data = test_malloc(one->bytes + 1);
     for (size_t i = 0; i < one->bytes; i++)
         one->data[i] = content(seed, i) ^ (one->is_echo ? 0 : 0xff);
     cohort_object in = {one->data, one->bytes};
@@ -84,7 +81,7 @@ static void end(struct one *one, uint64_t seed)
 /* Each size travels in another way. */
 static const size_t sizes[] = {0,     1,      8,       255,  256,   257,    4096,   4097,    10000,
                                65536, 100000, 1 << 20, 5000, 16300, 200000, 300000, 3 << 20, 12};
-enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+enum { NUM_SIZES = NUM_OF(sizes) };
 
 TEST(sizes)
 {
@@ -104,8 +101,7 @@ enum { NUM_AT_ONCE = 400 };
 static void run_many(uint64_t seed, size_t budget)
 {
     static struct one ones[NUM_AT_ONCE];
-    struct cohort__random random;
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
     struct cluster *cluster = cluster_create(seed, NUM_LOCALITIES, budget);
     for (uint64_t i = 0; i < NUM_AT_ONCE; i++) {

@@ -153,8 +153,7 @@ static void run_any_time(uint64_t seed)
     static unsigned char data[BYTES];
     static cohort_future *futures[NUM];
     static cohort_object outs[NUM];
-    struct cohort__random random;
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     create(seed, 3);
     open_gate();
     uint64_t yields = cohort__random_below(&random, 300);

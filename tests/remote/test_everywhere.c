@@ -34,8 +34,7 @@ static cohort_status number(const cohort_object *in, cohort_object *ret_out, voi
     size_t bytes = length_of(mine);
     if (bytes == 0)
         return COHORT_OK;
-    unsigned char *data = malloc(bytes);
-    CHECK(data);
+    unsigned char *data = test_malloc(bytes);
     memset(data, (int)mine, bytes);
     *ret_out = (cohort_object){data, bytes};
     return COHORT_OK;
@@ -70,7 +69,7 @@ static uint32_t log2_ceiling(uint32_t value)
 TEST(sizes)
 {
     static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, MAX_LOCALITIES};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(sizes); i++) {
         uint32_t num = sizes[i];
         cluster = cluster_create(i, num, 0);
         for (uint32_t root = 0; root < num; root += 1 + num / 3) {
@@ -106,8 +105,7 @@ TEST(long_in)
 {
     enum { NUM = 6, BYTES = 300000 };
     cohort_object outs[NUM];
-    unsigned char *data = malloc(BYTES);
-    CHECK(data);
+    unsigned char *data = test_malloc(BYTES);
     for (size_t i = 0; i < BYTES; i++)
         data[i] = (unsigned char)(i * 7 + (i >> 8));
     cluster = cluster_create(5, NUM, 4096);

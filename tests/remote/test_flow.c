@@ -62,8 +62,7 @@ static void run_many(uint32_t num_callers, uint32_t num_calls, size_t bytes)
     static unsigned char data[10000];
     cluster = cluster_create(num_calls, num_callers + 1, 0);
     atomic_store(&num_run, 0);
-    cohort_future **futures = calloc(num_calls, sizeof(*futures));
-    CHECK(futures);
+    cohort_future **futures = test_calloc(num_calls, sizeof(*futures));
     for (uint32_t i = 0; i < num_calls; i++)
         futures[i] = call(1 + i % num_callers, 0, "slow", &(cohort_object){data, bytes});
     for (uint32_t i = 0; i < num_calls; i++)
@@ -168,8 +167,7 @@ static cohort_status chain(const cohort_object *in, cohort_object *ret_out, void
 static void run_chains(uint32_t num, uint32_t depth)
 {
     cluster = cluster_create(num, 2, 0);
-    cohort_future **futures = calloc(num, sizeof(*futures));
-    CHECK(futures);
+    cohort_future **futures = test_calloc(num, sizeof(*futures));
     atomic_store(&num_run, 0);
     for (uint32_t i = 0; i < num; i++) {
         uint32_t first[2] = {1, depth - 1};

@@ -55,8 +55,7 @@ static void fill(unsigned char *data, size_t bytes, uint64_t seed)
 
 static unsigned char *make(size_t bytes)
 {
-    unsigned char *data = malloc(bytes);
-    CHECK(data);
+    unsigned char *data = test_malloc(bytes);
     return data;
 }
 
@@ -87,7 +86,7 @@ TEST(sizes)
                                    MIB - 32, MIB, 65 * KIB, 5 * MIB,  10 * MIB};
     cluster = cluster_create(1, NUM, 0);
     /* A sanitizer looks at each byte: the longest are left out. */
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) - test_rounds(0, 2); i++) {
+    for (size_t i = 0; i < NUM_OF(sizes) - test_rounds(0, 2); i++) {
         unsigned char *owned = cluster_memory_alloc(cluster, 1, sizes[i] + 32);
         cohort_memory_handle handle = share(1, owned, sizes[i] + 32);
         check_size(&handle, owned, sizes[i]);
@@ -287,9 +286,8 @@ static void check_step(struct cohort__random *random, const struct lane *lane, u
 static cohort_status run_lane(void *arg)
 {
     const struct lane *lane = arg;
-    struct cohort__random random;
     unsigned char *oracles[NUM], *mine = make(LANE);
-    cohort__random_init(&random, lane->seed);
+    struct cohort__random random = cohort__random_seeded(lane->seed);
     for (uint32_t owner = 0; owner < NUM; owner++) {
         oracles[owner] = make(LANE);
         memset(oracles[owner], 0, LANE);

@@ -62,8 +62,7 @@ static bool play(long num_left, unsigned char *data)
 /* In a cluster of its own each time, whose first block it is; and in one that goes on. */
 TEST(each_allocation)
 {
-    unsigned char *data = malloc(HUGE);
-    CHECK(data);
+    unsigned char *data = test_malloc(HUGE);
     for (int is_new = 0; is_new < 2; is_new++) {
         long number = 0;
         bool has_failed = true;

@@ -81,9 +81,8 @@ static struct order child_of(const struct order *order, struct cohort__random *r
 /* How many there are in the tree. */
 static int size_of(const struct order *order)
 {
-    struct cohort__random random;
     int size = 1;
-    cohort__random_init(&random, order->seed);
+    struct cohort__random random = cohort__random_seeded(order->seed);
     for (uint32_t i = num_children(order, &random); i > 0; i--) {
         struct order child = child_of(order, &random);
         size += size_of(&child);
@@ -103,8 +102,7 @@ static void start_child(uint32_t from, const struct order *child, uint64_t how)
     } else if (how == 1) {
         status = call_in(cohort_scope_current(), from, child);
     } else {
-        struct order *own = malloc(sizeof(*own));
-        CHECK(own);
+        struct order *own = test_malloc(sizeof(*own));
         *own = *child;
         own->rank = from;
         status = cohort_scope_async(cohort_scope_current(), run_here, own);
@@ -116,8 +114,7 @@ static void start_child(uint32_t from, const struct order *child, uint64_t how)
 
 static cohort_status grow_at(const struct order *order)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, order->seed);
+    struct cohort__random random = cohort__random_seeded(order->seed);
     enter(order->rank);
     int index = atomic_fetch_add(&num_run, 1) + 1;
     for (uint32_t i = num_children(order, &random); i > 0; i--) {
@@ -234,8 +231,7 @@ TEST_WITH_SEED_1(many)
 TEST(large)
 {
     enum { NUM = 12, BYTES = 300000 };
-    struct order *order = calloc(1, BYTES);
-    CHECK(order);
+    struct order *order = test_calloc(1, BYTES);
     *order = (struct order){.seed = 1, .rank = 1, .waits = true};
     for (uint64_t seed = 1; seed <= test_rounds(40, 12); seed++) {
         cohort_object in = {order, BYTES};

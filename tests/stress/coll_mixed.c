@@ -92,8 +92,8 @@ static void check_status(const struct site *site, cohort_status status)
             return;
         /* fall through */
     default:
-        test_failed(__FILE__, __LINE__, "seed %" PRIu64 ", site %u: %s", site->storm->seed,
-                    site->index, cohort_error_message());
+        FAIL("seed %" PRIu64 ", site %u: %s", site->storm->seed, site->index,
+             cohort_error_message());
     }
 }
 
@@ -120,8 +120,8 @@ static void run_round(const struct site *site, cohort_comm *comm, uint32_t round
     struct cohort__random shared, own; /* drawn alike at all sites, and by each site alone */
     struct call calls[IN_FLIGHT];
     uint64_t base = cohort__hash_mix(storm->seed, round * NUM_NAMES + site->name);
-    cohort__random_init(&shared, base);
-    cohort__random_init(&own, cohort__hash_mix(base, site->index));
+    shared = cohort__random_seeded(base);
+    own = cohort__random_seeded(cohort__hash_mix(base, site->index));
     bool leaves = !storm->harmless && cohort__random_below(&own, NUM_SITES) == 0;
     uint32_t last = leaves ? (uint32_t)cohort__random_below(&own, GENERATIONS) : GENERATIONS;
     uint32_t begun = 0, ended = 0;
@@ -131,7 +131,7 @@ static void run_round(const struct site *site, cohort_comm *comm, uint32_t round
             end(site, &calls[ended++ % IN_FLIGHT]);
         uint64_t generation = ++begun;
         uint64_t kind = cohort__random_below(&shared, EXERCISE_NUM_KINDS);
-        size_t count = counts[cohort__random_below(&shared, sizeof(counts) / sizeof(counts[0]))];
+        size_t count = counts[cohort__random_below(&shared, NUM_OF(counts))];
         if (!storm->harmless && cohort__random_below(&own, 40) == 0) {
             begin_wrong(call, comm, cohort__random_below(&own, 5), generation);
             continue;
@@ -168,8 +168,8 @@ static cohort_status run_site(void *arg)
         cohort_status status =
             cohort_await(cluster_create_comm(site->storm->cluster, &comm, name, &options));
         if (status)
-            test_failed(__FILE__, __LINE__, "seed %" PRIu64 ", round %u, site %u: %s",
-                        site->storm->seed, round, site->index, cohort_error_message());
+            FAIL("seed %" PRIu64 ", round %u, site %u: %s", site->storm->seed, round, site->index,
+                 cohort_error_message());
         run_round(site, comm, round);
     }
     return COHORT_OK;

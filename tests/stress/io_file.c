@@ -193,7 +193,7 @@ static cohort_status mix(void *arg)
     close(fd);
     for (uint64_t i = 0; i < NUM_USERS; i++) {
         users[i].place = i;
-        cohort__random_init(&users[i].random, SEED + i);
+        users[i].random = cohort__random_seeded(SEED + i);
     }
     for (int i = 0; i < NUM_ROUNDS; i++)
         run_round(users);

@@ -105,7 +105,7 @@ static cohort_status client(void *seed)
 {
     struct exchange *exchange = calloc(1, sizeof(*exchange));
     CHECK(exchange != NULL);
-    cohort__random_init(&exchange->random, (uintptr_t)seed);
+    exchange->random = cohort__random_seeded((uintptr_t)seed);
     for (size_t i = 0; i < MOST_BYTES; i++)
         exchange->data[i] = (unsigned char)(i * 7 ^ i >> 8 ^ (uintptr_t)seed);
     for (int round = 0; round < NUM_ROUNDS; round++) {

@@ -37,12 +37,11 @@ static cohort_status random_call(struct cohort__random *random, uint32_t from, u
 static cohort_status do_work(const cohort_object *in, cohort_object *ret_out)
 {
     struct order order;
-    struct cohort__random random;
     CHECK(in->bytes >= sizeof(order));
     memcpy(&order, in->data, sizeof(order));
     for (size_t i = sizeof(order); i < in->bytes; i++)
         CHECK(((const unsigned char *)in->data)[i] == content(order.seed, i));
-    cohort__random_init(&random, order.seed);
+    struct cohort__random random = cohort__random_seeded(order.seed);
     for (uint64_t i = cohort__random_below(&random, 3); i > 0; i--)
         cohort_yield();
     if (order.depth > 0 && cohort__random_below(&random, 2))
@@ -141,8 +140,7 @@ struct caller {
 static cohort_status run_caller(void *arg)
 {
     const struct caller *caller = arg;
-    struct cohort__random random;
-    cohort__random_init(&random, caller->seed);
+    struct cohort__random random = cohort__random_seeded(caller->seed);
     for (int i = 0; i < 30; i++)
         CHECK_OK(random_call(&random, caller->locality, MAX_DEPTH));
     return COHORT_OK;

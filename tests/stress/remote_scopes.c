@@ -142,11 +142,10 @@ static void start_child(const struct order *order, struct cohort__random *random
 static cohort_status grow(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     struct order order;
-    struct cohort__random random;
     CHECK(in->bytes >= sizeof(order));
     memcpy(&order, in->data, sizeof(order));
     struct owner *owner = &owners[order.owner];
-    cohort__random_init(&random, order.seed);
+    struct cohort__random random = cohort__random_seeded(order.seed);
     atomic_fetch_add(&owner->num_running, 1);
     atomic_fetch_add(&owner->num_run, 1);
     CHECK(!atomic_load(&owner->is_over));
@@ -211,8 +210,7 @@ static void run_scope(uint32_t index, struct cohort__random *random)
 static cohort_status run_owner(void *arg)
 {
     struct owner *owner = arg;
-    struct cohort__random random;
-    cohort__random_init(&random, owner->seed);
+    struct cohort__random random = cohort__random_seeded(owner->seed);
     for (int i = 0; i < NUM_SCOPES; i++)
         run_scope((uint32_t)(owner - owners), &random);
     return COHORT_OK;

@@ -46,7 +46,6 @@ static void check_place(const struct part *part)
 static cohort_status halve(void *arg)
 {
     const struct part *part = arg;
-    struct cohort__random random;
     struct part halves[2];
     cohort_future *futures[2];
     check_place(part);
@@ -54,7 +53,7 @@ static cohort_status halve(void *arg)
         atomic_fetch_add_explicit(&num_leaves, 1, memory_order_relaxed);
         return COHORT_OK;
     }
-    cohort__random_init(&random, part->seed);
+    struct cohort__random random = cohort__random_seeded(part->seed);
     for (int i = 0; i < 2; i++) {
         cohort_task_options options = choose(&random, cohort__scheduler_num_workers());
         halves[i].seed = 2 * part->seed + (unsigned)i;
@@ -97,8 +96,7 @@ static cohort_status nothing(void *arg)
 /* A worker may be gone that the scheduler before had. */
 static void *start_all_the_time(void *arg)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, (uintptr_t)arg);
+    struct cohort__random random = cohort__random_seeded((uintptr_t)arg);
     while (!atomic_load(&is_over)) {
         cohort_task_options options = choose(&random, 3);
         cohort_status status = cohort_await(cohort_async_with(nothing, NULL, &options));

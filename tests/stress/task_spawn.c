@@ -50,8 +50,7 @@ TEST(tree)
 /* Bursts of work with pauses, so that workers often go to sleep and are woken. */
 static cohort_status work_a_little(void *seed)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, (uintptr_t)seed);
+    struct cohort__random random = cohort__random_seeded((uintptr_t)seed);
     for (uint64_t i = cohort__random_below(&random, 4); i > 0; i--)
         cohort_yield();
     atomic_fetch_add_explicit(&num_leaves, 1, memory_order_relaxed);
@@ -62,9 +61,8 @@ static cohort_status bursts(void *arg)
 {
     enum { LARGEST = 40 };
     cohort_future *futures[LARGEST];
-    struct cohort__random random;
     uint64_t num_spawned = 0, num_rounds = test_rounds(20000, 600);
-    cohort__random_init(&random, SEED);
+    struct cohort__random random = cohort__random_seeded(SEED);
     for (uint64_t round = 0; round < num_rounds; round++) {
         size_t count = 1 + cohort__random_below(&random, LARGEST);
         for (size_t i = 0; i < count; i++)

@@ -47,7 +47,7 @@ static void yield_until_more(const _Atomic uint64_t *count)
 static void play(cohort_task_function *function)
 {
     for (unsigned num_workers = 1; num_workers <= MOST_WORKERS; num_workers++) {
-        cohort__random_init(&random_numbers, SEED + num_workers);
+        random_numbers = cohort__random_seeded(SEED + num_workers);
         CHECK_OK(run_tasks(num_workers, function, NULL));
     }
 }
@@ -430,7 +430,7 @@ TEST(blocking)
     cohort__scheduler_options_init(&options);
     options.blocking_threads = NUM_BLOCKING_THREADS;
     for (options.num_workers = 1; options.num_workers <= MOST_WORKERS; options.num_workers++) {
-        cohort__random_init(&random_numbers, SEED + options.num_workers);
+        random_numbers = cohort__random_seeded(SEED + options.num_workers);
         CHECK_OK(run_tasks_with(&options, play_blocking, NULL));
     }
     CHECK(atomic_load(&num_blocked) > 0 && atomic_load(&num_returned) > 0);

@@ -61,9 +61,8 @@ static cohort_future *request(struct request *request, bool is_failure)
 
 static cohort_status ask_threads(void *seed)
 {
-    struct cohort__random random;
     int worker = cohort_worker_index();
-    cohort__random_init(&random, (uintptr_t)seed);
+    struct cohort__random random = cohort__random_seeded((uintptr_t)seed);
     for (int i = 0, num = rounds(20000); i < num; i++) {
         struct request own;
         bool is_failure = cohort__random_below(&random, 4) == 0;
@@ -141,8 +140,7 @@ TEST(threads_spawn_while_it_stops)
 
 static cohort_status race_deadlines(void *seed)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, (uintptr_t)seed);
+    struct cohort__random random = cohort__random_seeded((uintptr_t)seed);
     for (int i = 0, num = rounds(1000); i < num; i++) {
         struct request own;
         cohort_future *future = request(&own, false);
@@ -163,8 +161,7 @@ TEST(deadlines)
 static cohort_status race_any(void *seed)
 {
     enum { LARGEST = 6 };
-    struct cohort__random random;
-    cohort__random_init(&random, (uintptr_t)seed);
+    struct cohort__random random = cohort__random_seeded((uintptr_t)seed);
     for (int i = 0, num = rounds(6000); i < num; i++) {
         struct request own[LARGEST];
         cohort_future *futures[LARGEST];
@@ -219,8 +216,7 @@ static void check_stream(cohort_future **each, const size_t *indices, size_t cou
 
 static cohort_status race_combined(void *seed)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, (uintptr_t)seed);
+    struct cohort__random random = cohort__random_seeded((uintptr_t)seed);
     for (int i = 0, num = rounds(3000); i < num; i++) {
         struct request own[MOST_COMBINED];
         cohort_promise *promises[MOST_COMBINED];

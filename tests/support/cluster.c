@@ -141,8 +141,7 @@ static void kill_locality(void *context, uint32_t locality)
 
 static struct cluster *allocate(uint64_t seed, uint32_t num_localities)
 {
-    struct cluster *cluster = calloc(1, sizeof(*cluster));
-    CHECK(cluster);
+    struct cluster *cluster = test_calloc(1, sizeof(*cluster));
     cluster->seed = seed;
     cluster->num_localities = num_localities;
     cluster->processes = calloc(num_localities, sizeof(struct cohort__process *));
@@ -251,7 +250,7 @@ void cluster_destroy(struct cluster *cluster)
         while (!launch_is_over(cluster->launch)) {
             cohort_yield();
             if (cohort__clock_now() > end)
-                test_failed(__FILE__, __LINE__, "the drain does not end");
+                FAIL("the drain does not end");
         }
     } else {
         cluster_num_sent(cluster);
@@ -292,8 +291,7 @@ void cluster_locate(struct cluster *cluster, const struct cohort__position *posi
 
 void cluster_name_levels(struct cluster *cluster, const char *const *texts)
 {
-    struct cohort__word *words = calloc(cluster->num_localities, sizeof(*words));
-    CHECK(words);
+    struct cohort__word *words = test_calloc(cluster->num_localities, sizeof(*words));
     for (uint32_t i = 0; i < cluster->num_localities; i++)
         words[i] = (struct cohort__word){texts[i], strlen(texts[i])};
     for (uint32_t i = 0; i < cluster->num_localities; i++)
@@ -334,7 +332,7 @@ void cluster_create_comms(struct cluster *cluster, cohort_comm **ret_comms, cons
                           cohort_comm_options options)
 {
     cohort_future *made[64];
-    CHECK(options.num_sites <= sizeof(made) / sizeof(made[0]));
+    CHECK(options.num_sites <= NUM_OF(made));
     for (options.this_site = 0; options.this_site < options.num_sites; options.this_site++)
         made[options.this_site] =
             cluster_create_comm(cluster, &ret_comms[options.this_site], name, &options);
@@ -353,9 +351,8 @@ void cluster_run(uint64_t seed, uint32_t num_localities, size_t eager_budget, st
     struct cluster *cluster = cluster_create(seed, num_localities, eager_budget);
     cluster_place(cluster, (enum cluster_placement)(seed % CLUSTER_NUM_PLACEMENTS));
     if (cluster_sites(cluster, sites))
-        test_failed(__FILE__, __LINE__, "%s, seed %llu, %u sites in %u localities: %s", sites.name,
-                    (unsigned long long)seed, sites.options.num_sites, num_localities,
-                    cohort_error_message());
+        FAIL("%s, seed %llu, %u sites in %u localities: %s", sites.name, (unsigned long long)seed,
+             sites.options.num_sites, num_localities, cohort_error_message());
     cluster_destroy(cluster);
 }
 

@@ -170,8 +170,7 @@ static void set_options(struct exercise *exercise)
     const struct exercise_options *options = &exercise->options;
     if (options->rows && exercise_has_rows(exercise)) {
         exercise->num_rows = cohort_comm_num_sites(exercise->comm);
-        exercise->rows = calloc(exercise->num_rows, sizeof(cohort_future *));
-        CHECK(exercise->rows);
+        exercise->rows = test_calloc(exercise->num_rows, sizeof(cohort_future *));
     }
     bool has_root = options->has_root && exercise_is_rooted(exercise->kind);
     bool checked = options->checked && !exercise_is_ordered(exercise) &&
@@ -246,9 +245,8 @@ static void allocate(struct exercise *exercise)
     if (exercise->options.in_place && in > out)
         out = in;
     exercise->num_out = out;
-    exercise->in = malloc((in + 1) * sizeof(uint64_t));
-    exercise->out = malloc((out + 1) * sizeof(uint64_t));
-    CHECK(exercise->in && exercise->out);
+    exercise->in = test_malloc((in + 1) * sizeof(uint64_t));
+    exercise->out = test_malloc((out + 1) * sizeof(uint64_t));
     memset(exercise->in, 0xee, (in + 1) * sizeof(uint64_t));
     memset(exercise->out, 0xee, (out + 1) * sizeof(uint64_t));
     for (size_t i = 0; i < exercise->in_blocks.num; i++)
@@ -264,8 +262,7 @@ static void lay_apart(struct exercise *exercise)
         (exercise->options.in_place && scatters(exercise)))
         return;
     CHECK_OK(cohort_layout_create_vector(&exercise->layout, num, 1, 2));
-    exercise->lying = malloc(num * 2 * sizeof(uint64_t));
-    CHECK(exercise->lying);
+    exercise->lying = test_malloc(num * 2 * sizeof(uint64_t));
     memset(exercise->lying, 0xee, num * 2 * sizeof(uint64_t));
     for (size_t i = 0; i < num; i++)
         exercise->lying[2 * i] = exercise->out[i];
@@ -326,15 +323,13 @@ static void check_block(const struct exercise *exercise, size_t index)
     take_up(exercise, block->offset, block->count);
     for (size_t place = 0; place < block->count; place++)
         if (exercise->out[block->offset + place] != exercise_output(exercise, block, place))
-            test_failed(__FILE__, __LINE__,
-                        "%s%s of %zu, %s, generation %llu, site %u of %u, root %u: element %zu of "
-                        "block %zu is wrong",
-                        exercise_name(exercise->kind),
-                        exercise->options.in_place ? " in place" : "", exercise->count,
-                        exercise->options.algorithm ? exercise->options.algorithm : "any algorithm",
-                        (unsigned long long)exercise->generation,
-                        cohort_comm_this_site(exercise->comm),
-                        cohort_comm_num_sites(exercise->comm), exercise->root, place, index);
+            FAIL("%s%s of %zu, %s, generation %llu, site %u of %u, root %u: element %zu of "
+                 "block %zu is wrong",
+                 exercise_name(exercise->kind), exercise->options.in_place ? " in place" : "",
+                 exercise->count,
+                 exercise->options.algorithm ? exercise->options.algorithm : "any algorithm",
+                 (unsigned long long)exercise->generation, cohort_comm_this_site(exercise->comm),
+                 cohort_comm_num_sites(exercise->comm), exercise->root, place, index);
 }
 
 /* Nothing is written outside the blocks, and IN is unchanged. */

@@ -109,7 +109,7 @@ static void end_init(struct cohort__inproc_end *end, struct cohort__inproc_hub *
     };
     end->hub = hub;
     end->rank = rank;
-    cohort__random_init(&end->random, cohort__hash_mix(hub->seed, rank));
+    end->random = cohort__random_seeded(cohort__hash_mix(hub->seed, rank));
     cohort__map_init(&end->peers);
     cohort__list_init(&end->events);
     cohort__list_init(&end->held);

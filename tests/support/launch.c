@@ -70,8 +70,7 @@ void launch_watch(void (*enters)(void), void (*leaves)(void))
 
 static void put(struct line *line, struct cohort__list *list, const void *data, size_t bytes)
 {
-    struct letter *letter = malloc(sizeof(*letter) + bytes);
-    CHECK(letter);
+    struct letter *letter = test_malloc(sizeof(*letter) + bytes);
     letter->bytes = bytes;
     memcpy(letter->data, data, bytes);
     pthread_mutex_lock(&line->launch->lock);
@@ -209,7 +208,7 @@ static void on_broken(void *context, uint32_t rank, const char *text)
         all &= launch->lines[i].has_ended;
     }
     if (launch->keeps_going ? !all : !any)
-        test_failed(__FILE__, __LINE__, "the job of locality %u breaks: %s", rank, text);
+        FAIL("the job of locality %u breaks: %s", rank, text);
 }
 
 static void on_died(void *context, uint32_t rank, uint32_t num_living, const char *text)
@@ -234,7 +233,7 @@ static void on_accused(void *context, uint32_t rank, uint32_t by, bool at_fault,
 static void on_aborted(void *context, uint32_t rank, int code, const char *reason)
 {
     (void)context;
-    test_failed(__FILE__, __LINE__, "locality %u aborts with %d: %s", rank, code, reason);
+    FAIL("locality %u aborts with %d: %s", rank, code, reason);
 }
 
 /* The accused one lives, and so does its accuser. */
@@ -303,10 +302,10 @@ bool launch_turn(struct launch *launch)
 struct launch *launch_create(uint64_t seed, uint32_t num_localities, bool keeps_going,
                              void (*kill)(void *context, uint32_t rank), void *context)
 {
-    struct launch *launch = calloc(1, sizeof(*launch) + num_localities * sizeof(launch->lines[0]));
-    CHECK(launch);
+    struct launch *launch =
+        test_calloc(1, sizeof(*launch) + num_localities * sizeof(launch->lines[0]));
     pthread_mutex_init(&launch->lock, NULL);
-    cohort__random_init(&launch->random, seed);
+    launch->random = cohort__random_seeded(seed);
     launch->kill = kill;
     launch->context = context;
     launch->keeps_going = keeps_going;

@@ -464,7 +464,7 @@ cohort_status plan_run(const struct plan_run *run)
 {
     struct runner self = {.run = run};
     cohort_status status = COHORT_OK;
-    cohort__random_init(&self.random, run->seed);
+    self.random = cohort__random_seeded(run->seed);
     for (uint32_t i = 0; i < run->num_sites; i++)
         self.num_left += run->plans[i]->num_steps;
     self.sites = allocate(run->num_sites, sizeof(*self.sites));

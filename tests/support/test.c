@@ -59,6 +59,20 @@ uint64_t test_rounds_of(uint64_t all, uint64_t usual, uint64_t few)
     return is_slow ? few : usual;
 }
 
+void *test_calloc(size_t count, size_t bytes)
+{
+    void *memory = calloc(count, bytes);
+    CHECK(memory);
+    return memory;
+}
+
+void *test_malloc(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    CHECK(memory);
+    return memory;
+}
+
 void test_failed(const char *file, int line, const char *format, ...)
 {
     va_list args;

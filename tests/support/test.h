@@ -91,6 +91,13 @@ uint64_t test_rounds(uint64_t all, uint64_t few);
 /* The same, but USUAL in other builds: for what the suite long is to play more of there, too. */
 uint64_t test_rounds_of(uint64_t all, uint64_t usual, uint64_t few);
 
+/* As calloc and malloc, and there is memory. */
+void *test_calloc(size_t count, size_t bytes);
+void *test_malloc(size_t bytes);
+
+/* How many elements an array has. */
+#define NUM_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 /* Prints the place and the reason, then ends the process with status 1. */
 _Noreturn void test_failed(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -105,8 +112,8 @@ void test_check_contains(const char *file, int line, const char *what, const cha
                          const char *want);
 
 /* Macros, because they need the place and the text of the check. */
-#define CHECK(condition)                                                                           \
-    ((condition) ? (void)0 : test_failed(__FILE__, __LINE__, "not true: %s", #condition))
+#define FAIL(...) test_failed(__FILE__, __LINE__, __VA_ARGS__)
+#define CHECK(condition) ((condition) ? (void)0 : FAIL("not true: %s", #condition))
 #define CHECK_INT(got, want) test_check_int(__FILE__, __LINE__, #got, (got), (want))
 #define CHECK_OK(status) test_check_ok(__FILE__, __LINE__, #status, (status), cohort_error_message)
 #define CHECK_TEXT(got, want) test_check_text(__FILE__, __LINE__, #got, (got), (want))

@@ -89,9 +89,8 @@ static bool decode_exactly(const unsigned char *bytes, size_t n)
 int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    struct cohort__random random;
     size_t num_accepted = 0;
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     for (int i = 0; i < ROUNDS; i++) {
         unsigned char bytes[COHORT__ENVELOPE_BYTES + MAX_PAYLOAD] = {0};
         size_t n = valid_message(&random, bytes);

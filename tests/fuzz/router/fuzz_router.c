@@ -56,8 +56,7 @@ static void on_joined(struct cohort__join *join, cohort_status status,
 
 static void begin_fetch(uint32_t rank, uint64_t handle)
 {
-    struct cohort__fetch *fetch = calloc(1, sizeof(*fetch));
-    CHECK(fetch);
+    struct cohort__fetch *fetch = test_calloc(1, sizeof(*fetch));
     *fetch = (struct cohort__fetch){.rank = rank,
                                     .handle = handle,
                                     .destination = space,
@@ -69,8 +68,7 @@ static void begin_fetch(uint32_t rank, uint64_t handle)
 
 static void begin_send(uint32_t rank)
 {
-    struct cohort__send *send = calloc(1, sizeof(*send));
-    CHECK(send);
+    struct cohort__send *send = test_calloc(1, sizeof(*send));
     *send = (struct cohort__send){.envelope = {.kind = COHORT__KIND_DATA},
                                   .payload = space,
                                   .bytes = below(sizeof(space)),
@@ -98,8 +96,7 @@ static uint64_t some_instance(void)
 
 static void begin_join(void)
 {
-    struct cohort__join *join = calloc(1, sizeof(*join));
-    CHECK(join);
+    struct cohort__join *join = test_calloc(1, sizeof(*join));
     *join = (struct cohort__join){.name = some_name(),
                                   .site = (uint32_t)below(MAX_SITES),
                                   .num_sites = MAX_SITES,
@@ -125,8 +122,7 @@ static void on_revoked(struct cohort__revocation *revocation, cohort_status stat
 
 static void begin_revocation(void)
 {
-    struct revoked *revoked = calloc(1, sizeof(*revoked));
-    CHECK(revoked);
+    struct revoked *revoked = test_calloc(1, sizeof(*revoked));
     const char *name = some_name();
     revoked->membership = (struct cohort__membership){.num_sites = MAX_SITES,
                                                       .instance = some_instance(),
@@ -158,7 +154,7 @@ static size_t num_calls;
 static void begin_call(uint32_t rank)
 {
     cohort_object in = {space, below(2) ? below(sizeof(space)) : below(30)};
-    CHECK(num_calls < sizeof(calls) / sizeof(calls[0]));
+    CHECK(num_calls < NUM_OF(calls));
     calls[num_calls] = cohort__async_at_from(fake.process, rank, "some function", &in,
                                              below(4) ? &results[num_calls] : NULL);
     num_calls++;
@@ -199,7 +195,7 @@ static uint64_t some_type(void)
                                        COHORT__REGISTRY_REVOKE, COHORT__REGISTRY_LEAVE};
     uint64_t type = 1 + below(COHORT__REGISTRY_REVOKED);
     if (is_home_round && below(10))
-        return at_home[below(sizeof(at_home) / sizeof(at_home[0]))];
+        return at_home[below(NUM_OF(at_home))];
     return type != COHORT__REGISTRY_BROKEN || below(8) == 0 ? type : COHORT__REGISTRY_REVOKED;
 }
 
@@ -345,7 +341,7 @@ static void tell_death(uint32_t rank)
 static void round_of(uint64_t seed)
 {
     size_t num_fetched = 0;
-    cohort__random_init(&random_of, seed);
+    random_of = cohort__random_seeded(seed);
     is_home_round = seed % 3 == 0;
     memset(num_letters, 0, sizeof(num_letters));
     fake_net_open_launched(&fake, on_accused, NULL, NULL);

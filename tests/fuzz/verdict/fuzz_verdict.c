@@ -115,7 +115,7 @@ static void step(struct round *round)
 static void run(uint64_t seed)
 {
     struct round round = {0};
-    cohort__random_init(&random_of, seed);
+    random_of = cohort__random_seeded(seed);
     round.cluster = cluster_create(seed, LOCALITIES, 0);
     cluster_place(round.cluster, CLUSTER_BLOCKS);
     cluster_create_comms(round.cluster, round.comms, "row",

@@ -219,7 +219,7 @@ static void run_in_new_folder(bool without_nameless)
     char folder[] = "/tmp/cohort-draft-XXXXXX";
     CHECK(mkdtemp(folder) && chdir(folder) == 0);
     refuse_nameless = without_nameless;
-    for (size_t i = 0; i < sizeof(cases_both_ways) / sizeof(*cases_both_ways); i++) {
+    for (size_t i = 0; i < NUM_OF(cases_both_ways); i++) {
         cases_both_ways[i]();
         CHECK_INT(num_entries(), 0);
     }

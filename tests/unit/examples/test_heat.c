@@ -9,8 +9,7 @@
 static struct heat make(size_t column, size_t row, size_t width, size_t height)
 {
     struct heat heat = {.width = width, .height = height};
-    heat.cells = calloc(heat_cells(width, height), sizeof(double));
-    CHECK(heat.cells);
+    heat.cells = test_calloc(heat_cells(width, height), sizeof(double));
     heat_start(&heat, column, row, 9, 7);
     return heat;
 }

@@ -24,7 +24,7 @@ TEST(no_numbers)
                                         "\n5", "3",
                                         "9",   "99999999999999999999999"};
     uint64_t number = 77;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+    for (size_t i = 0; i < NUM_OF(texts); i++)
         CHECK(!number_parse(texts[i], 4, 8, &number));
     CHECK_INT(number, 77);
 }

@@ -30,7 +30,7 @@ static void check_read(const void *bytes, size_t num_bytes, const char *why)
     cohort_status status = pgm_read(path, &picture);
     if (!why) {
         if (status)
-            test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+            FAIL("%s", cohort_error_message());
         pgm_fini(&picture);
         return;
     }
@@ -58,7 +58,7 @@ TEST(headers)
         "P5\n3 2\n255# right before the samples\n",
         "P5\n#\n#3 3\n3 2 200\n",
     };
-    for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++) {
+    for (size_t i = 0; i < NUM_OF(headers); i++) {
         char text[100];
         snprintf(text, sizeof(text), "%sa#\n\r d", headers[i]);
         struct pgm picture;
@@ -193,8 +193,7 @@ static unsigned nth_sample(size_t n, unsigned maxval)
 static struct pgm make(size_t width, size_t height, unsigned maxval)
 {
     struct pgm picture = {.width = width, .height = height, .maxval = maxval};
-    picture.samples = malloc(width * height * pgm_sample_bytes(maxval));
-    CHECK(picture.samples);
+    picture.samples = test_malloc(width * height * pgm_sample_bytes(maxval));
     for (size_t i = 0; i < width * height; i++)
         if (maxval > 255)
             ((uint16_t *)picture.samples)[i] = (uint16_t)nth_sample(i, maxval);
@@ -220,7 +219,7 @@ static void round_trip(size_t width, size_t height, unsigned maxval)
 TEST(round_trip)
 {
     static const unsigned maxvals[] = {1, 7, 255, 256, 1023, 65535};
-    for (size_t i = 0; i < sizeof(maxvals) / sizeof(*maxvals); i++) {
+    for (size_t i = 0; i < NUM_OF(maxvals); i++) {
         round_trip(1, 1, maxvals[i]);
         round_trip(1, 100, maxvals[i]);
         round_trip(100, 1, maxvals[i]);

@@ -203,8 +203,7 @@ static void change_one(struct cohort__request *request, struct cohort__random *r
 /* Requests that differ in one field never have the same words, so they never get the same plan. */
 TEST(words)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     struct cohort__request one = {.num_sites = 4, .arity = 2, .num_in_parts = 1};
     for (int i = 0; i < 100000; i++) {
         uint64_t words[2][COHORT__REQUEST_WORDS];
@@ -215,7 +214,7 @@ TEST(words)
         change_one(&other, &random);
         cohort__request_words(&other, words[1]);
         if (memcmp(words[0], words[1], sizeof(words[0])) == 0)
-            test_failed(__FILE__, __LINE__, "pair %d has the same words", i);
+            FAIL("pair %d has the same words", i);
         if (i % 3 == 0)
             one = other;
     }

@@ -105,7 +105,7 @@ TEST(too_large)
 TEST(runs)
 {
     static const size_t runs[] = {1, 126, 127, 128, 65535, 65536, 1000000};
-    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(runs); i++) {
         struct cohort__blobs *objects, *again = NULL;
         size_t num = 2 * runs[i] + 1, bytes;
         CHECK_OK(cohort__blobs_create(num, &objects));
@@ -158,8 +158,7 @@ static struct cohort__blobs *bundles_create(void)
 /* Any bytes are accepted or refused. Nothing leaks (the address sanitizer checks that). */
 static void mutate(struct cohort__blobs *objects, size_t num, bool are_bundles)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 7);
+    struct cohort__random random = cohort__random_seeded(7);
     size_t bytes;
     unsigned char *packed = pack(objects, &bytes);
     unsigned char *mutated = malloc(bytes);

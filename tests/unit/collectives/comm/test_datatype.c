@@ -30,7 +30,7 @@ TEST(built_in)
         {COHORT_FLOAT_INDEXED, 8, "indexed float"},
         {COHORT_DOUBLE_INDEXED, 16, "indexed double"},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(rows); i++) {
         /* The numbers are sent between processes. */
         CHECK(rows[i].datatype == UINT64_C(0x7479706500000001) + i);
         CHECK_INT(cohort_datatype_size(rows[i].datatype), rows[i].bytes);
@@ -41,7 +41,7 @@ TEST(built_in)
 TEST(users)
 {
     static const size_t sizes[] = {1, 2, 3, 8, 24, 4096, ((size_t)1 << 48) - 1};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(sizes); i++) {
         cohort_datatype datatype = cohort_datatype_of_bytes(sizes[i]);
         CHECK(datatype > COHORT_DOUBLE_INDEXED);
         CHECK(cohort_datatype_size(datatype) == sizes[i]);
@@ -68,7 +68,7 @@ TEST(none)
         cohort_datatype_of_bytes((size_t)1 << 48),
         cohort_datatype_of_bytes(SIZE_MAX),
     };
-    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(none); i++) {
         CHECK_INT(cohort_datatype_size(none[i]), 0);
         CHECK_TEXT(cohort_datatype_name(none[i]), "no datatype");
     }

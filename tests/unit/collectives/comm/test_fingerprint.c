@@ -71,15 +71,14 @@ static void change_one(struct cohort__signature *signature, struct cohort__rando
  * fingerprint. */
 TEST(differs)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     struct cohort__signature one = ten_doubles;
     for (int i = 0; i < 200000; i++) {
         struct cohort__signature other = one, same = one;
         change_one(&other, &random);
         CHECK(cohort__fingerprint(&one) == cohort__fingerprint(&same));
         if (cohort__fingerprint(&one) == cohort__fingerprint(&other))
-            test_failed(__FILE__, __LINE__, "pair %d has one fingerprint", i);
+            FAIL("pair %d has one fingerprint", i);
         if (cohort__random_below(&random, 2))
             one = other;
     }
@@ -185,8 +184,7 @@ TEST(describe)
 /* Any signature can be described, and the text is never too long. */
 TEST(describe_anything)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 2);
+    struct cohort__random random = cohort__random_seeded(2);
     struct cohort__signature any = ten_doubles;
     for (int i = 0; i < 10000; i++) {
         char text[100];

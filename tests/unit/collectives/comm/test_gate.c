@@ -80,7 +80,7 @@ TEST_HISTORY(history_gaps)
         bool skipped;
     } rows[] = {{1, true},  {2, true}, {3, false},  {4, false},  {5, true},
                 {6, false}, {7, true}, {500, true}, {999, true}, {1000, false}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < NUM_OF(rows); i++)
         CHECK_INT(cohort__history_skipped(&history, rows[i].generation), rows[i].skipped);
 }
 
@@ -103,10 +103,9 @@ TEST(history_random)
 {
     enum { GENERATIONS = 2000, SEEDS = 20 };
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct cohort__random random;
         struct cohort__history history;
         bool called[GENERATIONS + 16] = {false};
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         cohort__history_init(&history);
         uint64_t last = 0;
         while (last < GENERATIONS) {
@@ -117,8 +116,8 @@ TEST(history_random)
         }
         for (uint64_t generation = 1; generation <= last; generation++)
             if (cohort__history_skipped(&history, generation) == called[generation])
-                test_failed(__FILE__, __LINE__, "seed %llu, generation %llu",
-                            (unsigned long long)seed, (unsigned long long)generation);
+                FAIL("seed %llu, generation %llu", (unsigned long long)seed,
+                     (unsigned long long)generation);
         cohort__history_fini(&history);
     }
 }

@@ -225,7 +225,7 @@ TEST(no_memory)
     static const enum cohort__kind kinds[] = {COHORT__KIND_DATA, COHORT__KIND_ANNOUNCE,
                                               COHORT__KIND_ERROR};
     for (int made = 0; made < NUM_MADE; made++)
-        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        for (size_t i = 0; i < NUM_OF(kinds); i++)
             for (uint32_t source = 1; source < FAKE_SIZE; source++)
                 CHECK(verify(made, kinds[i], source) >= 2); /* the arrival is kept in a message */
 }

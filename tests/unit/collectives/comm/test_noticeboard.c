@@ -29,13 +29,8 @@ static struct cohort__noticeboard *boards[NUM];
 
 /* The linker redirects all calls of calloc to __wrap_calloc, and so on. */
 void *__real_calloc(size_t count, size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
 cohort_status __real_cohort__boards_open_notes(struct cohort__process *process, uint32_t number,
                                                struct cohort__notes *ret_notes);
-cohort_status __wrap_cohort__boards_open_notes(struct cohort__process *process, uint32_t number,
-                                               struct cohort__notes *ret_notes);
-
-bool __wrap_cohort__process_keeps_going(const struct cohort__process *process);
 
 static bool keeps_going;
 
@@ -81,15 +76,15 @@ static void group_open(uint32_t rank)
     membership->number = NUMBER;
     memcpy(membership->locality_of, locality_of, sizeof(locality_of));
     cohort__packer_fini(&packer);
-    CHECK_INT(cohort__inbox_get(localities.processes[rank], &inboxes[rank]), COHORT_OK);
-    CHECK_INT(cohort__inbox_group(inboxes[rank], "noted", membership, &groups[rank]), COHORT_OK);
+    CHECK_OK(cohort__inbox_get(localities.processes[rank], &inboxes[rank]));
+    CHECK_OK(cohort__inbox_group(inboxes[rank], "noted", membership, &groups[rank]));
     CHECK(groups[rank]->has_notes);
 }
 
 static void open_groups(void)
 {
     struct cohort__hub *hub;
-    CHECK_INT(cohort__hub_create(&hub, NUM + 1), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&hub, NUM + 1));
     localities_open_shared(&localities, hub, 1, NUM);
     cohort__hub_destroy(hub);
     for (uint32_t rank = 0; rank < NUM; rank++)
@@ -114,7 +109,7 @@ static void close_all(void)
 static struct cohort__notes memory_open(void)
 {
     struct cohort__notes notes;
-    CHECK_INT(cohort__boards_open_notes(localities.processes[0], NUMBER, &notes), COHORT_OK);
+    CHECK_OK(cohort__boards_open_notes(localities.processes[0], NUMBER, &notes));
     return notes;
 }
 
@@ -234,7 +229,7 @@ TEST(sizes)
     open_all();
     uint64_t generation = 1;
     for (int round = 0; round < 20; round++)
-        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++, generation++)
+        for (size_t i = 0; i < NUM_OF(sizes); i++, generation++)
             for (uint32_t k = 0, rank = generation % NUM; k < NUM; k++)
                 if (k == 0)
                     CHECK(call_post(rank, generation, sizes[i], &for_all));
@@ -581,7 +576,7 @@ TEST(nonsense)
     const struct cohort__note *note = find(1, &call, 0, 0);
     uint32_t bytes;
     struct cohort__note *writable = (struct cohort__note *)note;
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(wrong); i++) {
         writable->bytes = wrong[i][0];
         writable->cell = wrong[i][1];
         CHECK(!cohort__noticeboard_data(boards[1], leaders[0], note, &bytes));

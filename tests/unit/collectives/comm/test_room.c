@@ -31,7 +31,7 @@ TEST(plenty)
 {
     const size_t lengths[] = {1, COHORT__BOARD_INLINE, COHORT__BOARD_INLINE + 1, 4096,
                               COHORT__BOARD_POST / PLENTY};
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(lengths); i++) {
         struct cohort__room room = {0};
         for (uint64_t generation = 1; generation <= PLENTY; generation++)
             put(&room, generation, lengths[i], 0);
@@ -94,12 +94,11 @@ TEST(short)
 TEST(random)
 {
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
-        struct cohort__random random;
         struct cohort__room room = {.spread = seed % 2 ? COHORT__ROOM_SPREAD / 2 : 0};
         size_t lengths[NUM_GENERATIONS + 1] = {0};
         uint32_t offsets[NUM_GENERATIONS + 1] = {0};
         uint64_t all_passed = 0;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         for (uint64_t generation = 1; generation <= NUM_GENERATIONS; generation++) {
             size_t most = (size_t)1 << cohort__random_below(&random, 22);
             size_t bytes = lengths[generation] = 1 + (size_t)cohort__random_below(&random, most);

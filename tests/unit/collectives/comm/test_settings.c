@@ -25,7 +25,7 @@ TEST(environment)
     CHECK(!settings.check_asymmetric);
     CHECK_OK(read_with("1", &settings));
     CHECK(settings.check_asymmetric);
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(wrong); i++) {
         CHECK_FAILS(read_with(wrong[i], &settings), COHORT_ERR_BAD_PARAMETER,
                     "COHORT_CHECK_ASYMMETRIC is \"");
         CHECK_CONTAINS(cohort_error_message(), wrong[i]);
@@ -76,8 +76,7 @@ TEST(malformed)
  * size, for the sanitizers. */
 TEST(random_bytes)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     for (int i = 0; i < 20000; i++) {
         struct cohort__comm_settings settings = {.check_asymmetric = i % 2};
         struct cohort__packer packer = {0};
@@ -86,8 +85,7 @@ TEST(random_bytes)
         for (uint64_t k = cohort__random_below(&random, 4); k > 0; k--)
             packer.data[cohort__random_below(&random, packer.bytes)] ^=
                 (unsigned char)(1u << cohort__random_below(&random, 8));
-        unsigned char *exact = malloc(packer.bytes);
-        CHECK(exact);
+        unsigned char *exact = test_malloc(packer.bytes);
         memcpy(exact, packer.data, packer.bytes);
         cohort_status status =
             cohort__comm_settings_unpack(&settings, exact, packer.bytes, "random");

@@ -8,7 +8,7 @@
 
 static const uint32_t locality_of[] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2};
 
-enum { SITES = sizeof(locality_of) / sizeof(locality_of[0]), TEXT = 400 };
+enum { SITES = NUM_OF(locality_of), TEXT = 400 };
 
 /* A letter for each site: n, l, g: missing; w, f, o, x: waits, in flight, OK, failed. */
 static struct cohort__tally tally_of(const char *votes, uint32_t first)
@@ -59,7 +59,7 @@ TEST(refuses)
         {"fff", true}, {"oof", false}, {"oon", true},  {"oow", true}, {"oog", true},
         {"ool", true}, {"oox", false}, {"ooo", false}, {"xxf", true}, {"nnn", true},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(cases); i++) {
         struct cohort__tally tally = tally_of(cases[i].votes, 0);
         CHECK_INT(cohort__tally_refuses(&tally), cases[i].refuses);
         tally.is_alone = true;
@@ -81,8 +81,7 @@ static void check_same(const struct cohort__tally *left, const struct cohort__ta
 TEST(merge)
 {
     static const uint32_t firsts[] = {0, 4, 8, SITES};
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     for (int round = 0; round < 2000; round++) {
         char votes[SITES + 1] = "";
         struct cohort__tally merged = {0};
@@ -182,10 +181,9 @@ TEST(lists)
 /* Another locality has sent it. */
 TEST(rubbish)
 {
-    struct cohort__random random;
     struct cohort__packer packer = {0};
     struct cohort__tally tally = tally_of("nlgwfoxnlgwfox", 0), got;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     cohort__tally_pack(&tally, &packer);
     CHECK_OK(cohort__tally_unpack(&got, packer.data, packer.bytes, SITES));
     CHECK_INT(cohort__tally_unpack(&got, packer.data, packer.bytes, 4), COHORT_ERR_PROTOCOL);

@@ -42,17 +42,17 @@ static void group_open(uint32_t rank)
     membership->refs = 1;
     memcpy(membership->locality_of, locality_of, sizeof(locality_of));
     cohort__packer_fini(&packer);
-    CHECK_INT(cohort__inbox_get(localities.processes[rank], &inbox), COHORT_OK);
-    CHECK_INT(cohort__inbox_group(inbox, "assembled", membership, &groups[rank]), COHORT_OK);
+    CHECK_OK(cohort__inbox_get(localities.processes[rank], &inbox));
+    CHECK_OK(cohort__inbox_group(inbox, "assembled", membership, &groups[rank]));
     CHECK_INT(groups[rank]->has_board, lent != COHORT__NO_NUMBER);
     if (groups[rank]->has_board)
-        CHECK_INT(cohort__team_create(&teams[rank], groups[rank]), COHORT_OK);
+        CHECK_OK(cohort__team_create(&teams[rank], groups[rank]));
 }
 
 static void open_all(void)
 {
     struct cohort__hub *hub;
-    CHECK_INT(cohort__hub_create(&hub, NUM + 1), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&hub, NUM + 1));
     localities_open_shared(&localities, hub, 1, NUM);
     cohort__hub_destroy(hub);
     for (uint32_t rank = 0; rank < NUM; rank++)
@@ -69,7 +69,7 @@ static void close_all(void)
 static uint32_t num_waiting(void)
 {
     struct cohort__board memory;
-    CHECK_INT(cohort__boards_open(localities.processes[0], NUMBER, &memory), COHORT_OK);
+    CHECK_OK(cohort__boards_open(localities.processes[0], NUMBER, &memory));
     uint32_t num = atomic_load(&cohort__board_head(&memory)->num_waiting);
     cohort__boards_close(&memory);
     return num;
@@ -162,7 +162,7 @@ TEST(meet)
     const size_t sizes[] = {0, 1, 8, 10, 11, 16, 17, 1000, share};
     uint64_t generation = 1;
     for (int round = 0; round < 10; round++)
-        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        for (size_t i = 0; i < NUM_OF(sizes); i++)
             meet(generation += 1 + (uint64_t)round % 3, sizes[i]);
     CHECK_INT(num_waiting(), 0);
     close_all();
@@ -175,7 +175,7 @@ TEST(free_arena)
     size_t share = cohort__team_share(groups[0]);
     struct cohort__board memory;
     uint32_t slot;
-    CHECK_INT(cohort__boards_open(localities.processes[1], NUMBER, &memory), COHORT_OK);
+    CHECK_OK(cohort__boards_open(localities.processes[1], NUMBER, &memory));
     CHECK(cohort__boards_slot_of(localities.processes[0], 0, &slot));
     const unsigned char *middle = cohort__board_arena(&memory, slot) + share;
     for (uint64_t generation = 1; generation < 5; generation++) {
@@ -244,7 +244,7 @@ TEST(nonsense)
     struct cohort__board memory;
     struct cohort__round all[NUM];
     struct cohort__error error = {0};
-    CHECK_INT(cohort__boards_open(localities.processes[0], NUMBER, &memory), COHORT_OK);
+    CHECK_OK(cohort__boards_open(localities.processes[0], NUMBER, &memory));
     for (uint32_t rank = 0; rank < NUM; rank++) {
         all[rank] = attend(cohort__board_number(7, 3), 5, 1000);
         CHECK(post(rank, &all[rank]));
@@ -344,7 +344,7 @@ TEST(pieces)
     CHECK_INT(cohort__board_piece(MOST * PIECE + 1), 2 * PIECE);
     open_all();
     uint64_t generation = 1;
-    for (size_t i = 0; i < sizeof(nums) / sizeof(nums[0]); i++)
+    for (size_t i = 0; i < NUM_OF(nums); i++)
         for (size_t last = nums[i] > 2 ? 1 : PIECE; last <= PIECE; last += PIECE - 1) {
             read_in_pieces(generation, PIECE, nums[i], last);
             generation += COHORT__BOARD_DEPTH; /* the same place again */
@@ -509,7 +509,7 @@ TEST(returned)
     uint32_t slot;
     CHECK(post(0, &later));
     cohort__team_withdraw(teams[0], &first);
-    CHECK_INT(cohort__boards_open(localities.processes[0], NUMBER, &memory), COHORT_OK);
+    CHECK_OK(cohort__boards_open(localities.processes[0], NUMBER, &memory));
     CHECK(cohort__boards_slot_of(localities.processes[0], 0, &slot));
     CHECK_INT(cohort__board_post(&memory, slot, 1 + COHORT__BOARD_DEPTH)->share,
               COHORT__BOARD_SHARE_NONE);
@@ -534,15 +534,14 @@ TEST(lent)
     bool is_lent;
     void *block[NUM] = {0};
     const size_t bytes = COHORT__BOARD_LENT, table_bytes = 2 * COHORT__BOARD_LINE;
-    CHECK_INT(cohort__boards_open(localities.processes[0], NUMBER, &memory), COHORT_OK);
+    CHECK_OK(cohort__boards_open(localities.processes[0], NUMBER, &memory));
     for (uint32_t rank = 0; rank < NUM; rank++) {
         all[rank] = attend(1, 5, bytes);
         if (rank != 1) {
             CHECK(post(rank, &all[rank]));
             continue;
         }
-        CHECK_INT(cohort__memory_alloc_for(localities.processes[1], &block[1], 2 * bytes),
-                  COHORT_OK);
+        CHECK_OK(cohort__memory_alloc_for(localities.processes[1], &block[1], 2 * bytes));
         ((unsigned char *)block[1])[7] = 77;
         uint64_t *table = (uint64_t *)(void *)cohort__team_place(teams[1], &all[1], table_bytes);
         for (uint32_t i = 0; i < num_sites[1]; i++)
@@ -624,9 +623,8 @@ TEST(random)
 {
     struct cohort__round all[NUM][4];
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
-        struct cohort__random random;
         uint64_t posted[NUM] = {0}, passed[NUM] = {0};
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         open_all();
         while (passed[0] < 100 || passed[1] < 100 || passed[2] < 100) {
             uint32_t rank = (uint32_t)cohort__random_below(&random, NUM);

@@ -56,7 +56,7 @@ TEST(none)
 TEST(homes)
 {
     static const uint32_t homes[] = {0, 3, COHORT__HOME_LAUNCHER - 1, COHORT__HOME_LAUNCHER};
-    for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(homes); i++) {
         uint32_t home = homes[i], other = home ? home - 1 : 1;
         begin();
         settle(home, 5);

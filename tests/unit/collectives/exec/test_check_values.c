@@ -55,7 +55,7 @@ TEST(users_types)
 {
     static const size_t sizes[] = {1, 11, 32767, 65536 + 3, ((size_t)1 << 48) - 1};
     struct cohort__check_values users = saying(USERS);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(sizes); i++) {
         struct cohort__check_values values =
             cohort__check_values_of(cohort_datatype_of_bytes(sizes[i]));
         CHECK_INT(values.smallest_type, users.smallest_type);

@@ -42,7 +42,7 @@ static const struct {
     {COHORT_FLOAT_INDEXED, 8, true, true, false, true},
     {COHORT_DOUBLE_INDEXED, 16, true, true, false, true},
 };
-enum { NUM_TYPES = sizeof(types) / sizeof(types[0]) };
+enum { NUM_TYPES = NUM_OF(types) };
 
 static bool is_bitwise(enum cohort__kernel kernel)
 {
@@ -318,8 +318,7 @@ static void for_each_kernel(void (*test)(struct subject *subject, struct cohort_
 {
     struct cohort__kernel_variant variants[COHORT__MAX_KERNEL_VARIANTS];
     size_t num_variants = cohort__kernel_variants(variants);
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     for (size_t i = 0; i < num_variants; i++)
         for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)
             for (int type = 0; type < NUM_TYPES; type++)
@@ -352,10 +351,9 @@ static void check(const struct subject *subject, size_t count, size_t misaligned
                    left + i * types[type].bytes, right + i * types[type].bytes);
     apply(subject, to, left, right, count);
     if (memcmp(want, to - MARGIN, bytes + 2 * MARGIN - 8) != 0)
-        test_failed(__FILE__, __LINE__,
-                    "kernel %d of %s, %s, count %zu, misaligned by %zu, place %d",
-                    (int)subject->kernel, subject->variant.name,
-                    cohort_datatype_name(types[type].datatype), count, misaligned, (int)place);
+        FAIL("kernel %d of %s, %s, count %zu, misaligned by %zu, place %d", (int)subject->kernel,
+             subject->variant.name, cohort_datatype_name(types[type].datatype), count, misaligned,
+             (int)place);
 }
 
 static void check_against_naive(struct subject *subject, struct cohort__random *random)
@@ -388,9 +386,9 @@ static void check_streamed(struct subject *subject, struct cohort__random *rando
         plain.is_streamed = false;
         apply(&plain, memory[3] + 64 + place, memory[0], memory[1], count);
         if (memcmp(memory[2], memory[3], ROOM) != 0)
-            test_failed(__FILE__, __LINE__, "kernel %d of %s, %s, count %zu, at %zu of a line",
-                        (int)subject->kernel, subject->variant.name,
-                        cohort_datatype_name(types[subject->type].datatype), count, place);
+            FAIL("kernel %d of %s, %s, count %zu, at %zu of a line", (int)subject->kernel,
+                 subject->variant.name, cohort_datatype_name(types[subject->type].datatype), count,
+                 place);
     }
 }
 
@@ -404,7 +402,7 @@ static double any_number(struct cohort__random *random)
 {
     static const double rare[] = {INFINITY, -INFINITY, 0.0, -0.0, 5e-324, -1e-310, 1e308, 3e38};
     uint64_t chance = cohort__random_below(random, 32);
-    if (chance < sizeof(rare) / sizeof(rare[0]))
+    if (chance < NUM_OF(rare))
         return rare[chance];
     return ldexp((double)cohort__random_next(random) - 0x1p63,
                  (int)cohort__random_below(random, 128) - 127);
@@ -438,9 +436,8 @@ static void check_bits(struct subject *subject, struct cohort__random *random)
     }
     if (memcmp(wide[2], wide[3], sizeof(wide[2])) ||
         memcmp(narrow[2], narrow[3], sizeof(narrow[2])))
-        test_failed(__FILE__, __LINE__, "kernel %d of %s, %s: not the baseline's bits",
-                    (int)subject->kernel, subject->variant.name,
-                    cohort_datatype_name(types[subject->type].datatype));
+        FAIL("kernel %d of %s, %s: not the baseline's bits", (int)subject->kernel,
+             subject->variant.name, cohort_datatype_name(types[subject->type].datatype));
 }
 
 TEST(bits)
@@ -470,8 +467,7 @@ TEST(variants)
 TEST(large)
 {
     enum { COUNT = 2 * 1024 * 1024 + 3 };
-    double *memory = malloc((size_t)2 * COUNT * sizeof(*memory));
-    CHECK(memory);
+    double *memory = test_malloc((size_t)2 * COUNT * sizeof(*memory));
     double *left = memory, *result = memory + COUNT;
     for (size_t i = 0; i < COUNT; i++)
         left[i] = (double)i;

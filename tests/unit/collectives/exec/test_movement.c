@@ -137,7 +137,7 @@ static const struct {
      false},
     {"shift", &cohort__movement_kinds[COHORT__SHIFT], expect_shift, false},
 };
-enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { NUM_KINDS = NUM_OF(kinds) };
 
 /* In segments of SEGMENT elements, each of which is a movement of its own, or all at once if that
  * is 0. The last segment comes first. */
@@ -185,9 +185,8 @@ static void check_kind(size_t kind, const struct setting *setting)
         .is_past_caches = setting->is_past_caches,
     };
     for (uint32_t site = 0; site < setting->num_sites; site++) {
-        in[site] = malloc((all + 1) * sizeof(int64_t));
-        out[site] = malloc((all + 1) * sizeof(int64_t));
-        CHECK(in[site] && out[site]);
+        in[site] = test_malloc((all + 1) * sizeof(int64_t));
+        out[site] = test_malloc((all + 1) * sizeof(int64_t));
         for (size_t i = 0; i < all; i++) {
             in[site][i] = content(site, i);
             out[site][i] = untouched;
@@ -207,12 +206,11 @@ static void check_kind(size_t kind, const struct setting *setting)
             if (!is_written && setting->in_place)
                 continue;
             if (out[site][i] != (is_written ? value : untouched))
-                test_failed(__FILE__, __LINE__,
-                            "%s, %u sites, root %u, shift %u, %zu elements%s: site %u, element "
-                            "%zu: %lld",
-                            kinds[kind].name, setting->num_sites, setting->root, setting->shift,
-                            setting->count, setting->in_place ? ", in place" : "", site, i,
-                            (long long)out[site][i]);
+                FAIL("%s, %u sites, root %u, shift %u, %zu elements%s: site %u, element "
+                     "%zu: %lld",
+                     kinds[kind].name, setting->num_sites, setting->root, setting->shift,
+                     setting->count, setting->in_place ? ", in place" : "", site, i,
+                     (long long)out[site][i]);
         }
         if (!setting->in_place)
             free(out[site]);
@@ -225,7 +223,7 @@ static void check_all(bool in_place, bool is_past_caches, size_t segment)
     static const size_t counts[] = {0, 1, 3, 4096, 4097, 20000};
     for (size_t kind = 0; kind < NUM_KINDS; kind++)
         for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++)
-            for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+            for (size_t c = 0; c < NUM_OF(counts); c++) {
                 if (in_place && kinds[kind].kind->reads_late)
                     continue;
                 if (counts[c] > 10000 && num_sites > 3 && num_sites < MAX_SITES)

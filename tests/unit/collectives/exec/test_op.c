@@ -27,8 +27,8 @@ TEST(built_in)
         {COHORT_MINLOC, "minloc", 3},
         {COHORT_MAXLOC, "maxloc", 6},
     };
-    CHECK_INT(sizeof(rows) / sizeof(rows[0]), COHORT__KERNEL_END - 1);
-    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    CHECK_INT(NUM_OF(rows), COHORT__KERNEL_END - 1);
+    for (uint32_t i = 0; i < NUM_OF(rows); i++) {
         const cohort_op *op = rows[i].op;
         CHECK_INT(op->number, i + 1);
         CHECK(cohort__op_is_builtin(op) && op->commutative);

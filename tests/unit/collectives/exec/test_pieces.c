@@ -37,8 +37,7 @@ static void list_bytes(struct shape *shape, const struct cohort__block *block)
 static void shape_init(struct shape *shape, size_t bytes, struct cohort__random *random)
 {
     memset(shape, 0, sizeof(*shape));
-    shape->memory = calloc(1, SPACE_BYTES + 1);
-    CHECK(shape->memory);
+    shape->memory = test_calloc(1, SPACE_BYTES + 1);
     shape->bases[COHORT__SPACE_OUT] = shape->memory;
     shape->bases[COHORT__SPACE_TMP] = shape->memory + SPACE_BYTES / 2;
     size_t used[3] = {0}, left = bytes;
@@ -95,16 +94,15 @@ static void check_written(const struct shape *shape, unsigned char *before,
     for (size_t i = 0; i < shape->bytes; i++)
         before[shape->bytes_at[i] - shape->memory] = content[i];
     if (memcmp(before, shape->memory, SPACE_BYTES) != 0)
-        test_failed(__FILE__, __LINE__, "seed %llu", (unsigned long long)seed);
+        FAIL("seed %llu", (unsigned long long)seed);
 }
 
 static void run(uint64_t seed)
 {
     static unsigned char before[SPACE_BYTES], content[BYTES_MAX], packed[BYTES_MAX];
     static const unsigned char zeros[BYTES_MAX];
-    struct cohort__random random;
     struct shape from, to;
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     size_t bytes = cohort__random_below(&random, seed % 4 ? 40 : BYTES_MAX);
     shape_init(&from, bytes, &random);
     shape_init(&to, bytes, &random);

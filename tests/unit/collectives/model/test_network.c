@@ -129,7 +129,7 @@ TEST(errors)
         {"mesh:1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1", 1,
          "too many dimensions"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(cases); i++) {
         struct cohort__network network = {.num_sites = 77};
         CHECK_FAILS(cohort__network_init(&network, cases[i].name, cases[i].num_sites),
                     COHORT_ERR_BAD_PARAMETER, cases[i].why);

@@ -24,8 +24,7 @@ TEST(encode)
 {
     static struct cohort__parameters sent, got;
     static unsigned char bytes[COHORT__PARAMETERS_MAX_BYTES];
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     cohort__parameters_default(&sent);
     size_t small = cohort__parameters_encode(&sent, bytes);
     CHECK(small < 300);

@@ -9,7 +9,7 @@
 static void check_near(double got, double want)
 {
     if (!(fabs(got - want) <= 1e-9 * (1 + fabs(want))))
-        test_failed(__FILE__, __LINE__, "got %.17g, not %.17g", got, want);
+        FAIL("got %.17g, not %.17g", got, want);
 }
 
 /* Every term has another price, so the sum shows each of them. */
@@ -81,7 +81,7 @@ TEST(stage)
                 {COHORT__DISTANCE_LOCALITIES, 3, 3 * 48 / 2., 12 * 48 / 2.},
                 {COHORT__DISTANCE_HOSTS, 1, 48 / 4., 48 / 2.},
                 {COHORT__DISTANCE_HOSTS, 3, 3 * 48 / 8., 3 * 48 / 2.}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(rows); i++) {
         stage.distance = rows[i].distance;
         stage.at_once = rows[i].at_once;
         check_near(cohort__predict_stage(parameters, &apart, &stage, 0, &request, &cost),

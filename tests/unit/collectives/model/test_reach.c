@@ -9,7 +9,7 @@
 static void check_near(double got, double want)
 {
     if (!(fabs(got - want) <= 1e-9 * (1 + fabs(want))))
-        test_failed(__FILE__, __LINE__, "got %.17g, not %.17g", got, want);
+        FAIL("got %.17g, not %.17g", got, want);
 }
 
 static struct cohort__reach reach_of(enum cohort__collective collective, const char *name,
@@ -44,7 +44,7 @@ TEST(anywhere)
         const char *name;
         bool is_contiguous;
     } rows[] = {{NULL, true}, {"linear", true}, {"hierarchical", false}};
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (unsigned i = 0; i < NUM_OF(rows); i++) {
         struct cohort__reach reach =
             reach_of(COHORT__GATHER, rows[i].name, &cost, 4, rows[i].is_contiguous);
         check_near(reach.startups, 12. / 15);
@@ -65,7 +65,7 @@ TEST(tree)
                 {COHORT__ALL_REDUCE, 100, 300},       {COHORT__GATHER, 1200, 1200},
                 {COHORT__SCATTER, 1200, 1200},        {COHORT__ALL_GATHER, 1200, 4800},
                 {COHORT__REDUCE_SCATTER, 1200, 4800}, {COHORT__ALL_TO_ALL, 4800, 19200}};
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (unsigned i = 0; i < NUM_OF(rows); i++) {
         struct cohort__cost much = {.bytes = rows[i].bytes / 0.75, .moved = rows[i].moved / 0.25};
         struct cohort__cost huge = {.bytes = 1e6, .moved = 1e6};
         struct cohort__cost less = {.bytes = rows[i].bytes / 2, .moved = rows[i].moved / 2};

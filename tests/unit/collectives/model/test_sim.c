@@ -70,7 +70,7 @@ static cohort_status simulate(const char *name, uint32_t num_sites, const struct
 static void check_time(double got, double want)
 {
     if (got < want || got > want)
-        test_failed(__FILE__, __LINE__, "%.17g is not %.17g", got, want);
+        FAIL("%.17g is not %.17g", got, want);
 }
 
 static struct line send(uint32_t site, uint32_t peer, size_t bytes, int after)
@@ -258,7 +258,7 @@ TEST(misfits)
         {twice, sizeof(twice), "site 0, step 1 (SEND to 1, phase 1): nobody receives it"},
         {crossed, sizeof(crossed), "site 0, step 1 (SEND to 1, phase 1): never starts: deadlock"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(cases); i++) {
         struct cohort__sim_result result = {.time = 77};
         CHECK_FAILS(simulate("full", 2, cases[i].lines, cases[i].bytes, &result),
                     COHORT_ERR_BAD_PARAMETER, cases[i].why);

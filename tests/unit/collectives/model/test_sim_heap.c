@@ -9,8 +9,7 @@ enum { NUM = 500 };
 TEST(heap)
 {
     struct cohort__sim_heap heap = {0};
-    struct cohort__random random;
-    cohort__random_init(&random, 7);
+    struct cohort__random random = cohort__random_seeded(7);
     for (unsigned i = 0; i < NUM; i++)
         CHECK(cohort__sim_heap_push(&heap, (double)cohort__random_below(&random, 50), i));
     struct cohort__sim_entry last = {-1, 0};
@@ -28,8 +27,7 @@ TEST(mixed)
 {
     struct cohort__sim_heap heap = {0};
     bool is_in[NUM] = {false};
-    struct cohort__random random;
-    cohort__random_init(&random, 8);
+    struct cohort__random random = cohort__random_seeded(8);
     for (unsigned round = 0; round < 20000; round++) {
         uint32_t key = (uint32_t)cohort__random_below(&random, NUM), lowest = 0;
         if (!is_in[key]) {

@@ -96,7 +96,7 @@ static cohort_status simulate(const struct cohort__sim_machine *machine, const s
 static void check_exact(double got, double want)
 {
     if (got < want || got > want)
-        test_failed(__FILE__, __LINE__, "%.17g is not %.17g", got, want);
+        FAIL("%.17g is not %.17g", got, want);
 }
 
 /* The parts of the critical path are the whole time. */

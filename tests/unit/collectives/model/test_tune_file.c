@@ -13,7 +13,7 @@ static void check_read(const char *text)
 {
     cohort_status status = cohort__tune_file_read(&parameters, "some/file", text);
     if (status)
-        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+        FAIL("%s", cohort_error_message());
 }
 
 static void check_wrong(const char *text, const char *where, const char *what)

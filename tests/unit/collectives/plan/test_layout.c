@@ -31,9 +31,8 @@ static void check_same(const cohort_layout *layout, const struct naive *naive, s
 {
     /* Not aligned to elements. */
     size_t bytes = SPAN_MAX * element + 1, packed_bytes = naive->num * element + 2;
-    unsigned char *array = malloc(bytes), *packed = malloc(packed_bytes);
-    unsigned char *want = malloc(bytes), *want_packed = malloc(packed_bytes);
-    CHECK(array && packed && want && want_packed);
+    unsigned char *array = test_malloc(bytes), *packed = test_malloc(packed_bytes);
+    unsigned char *want = test_malloc(bytes), *want_packed = test_malloc(packed_bytes);
     bool is_dense = naive->span == naive->num;
     for (size_t i = 0; i < naive->num; i++)
         is_dense &= naive->offsets[i] == i;
@@ -134,8 +133,7 @@ static cohort_layout *draw_parts(struct naive *naive, struct cohort__random *ran
     cohort_layout *layout;
     size_t num = cohort__random_below(random, 4);
     for (size_t i = 0; i < num; i++) {
-        struct naive *inner = malloc(sizeof(*inner));
-        CHECK(inner);
+        struct naive *inner = test_malloc(sizeof(*inner));
         parts[i].layout = draw(inner, random, depth - 1);
         parts[i].offset = cohort__random_below(random, 200);
         for (size_t k = 0; k < inner->num; k++)
@@ -181,8 +179,7 @@ TEST(random)
     static const size_t elements[] = {1, 2, 4, 8, 16, 3, 12};
     static struct naive naive;
     for (uint64_t seed = 1; seed <= 2000; seed++) {
-        struct cohort__random random;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         cohort_layout *layout = draw(&naive, &random, 2);
         if (naive.num > 0 || seed % 50 == 0)
             check_same(layout, &naive, elements[seed % 7], &random);
@@ -331,8 +328,7 @@ TEST(overlap_of_patterns)
     enum { SEEDS = 20000 };
     unsigned num_found = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct cohort__random random;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         check_pattern(&random, &num_found);
     }
     CHECK(num_found > SEEDS / 8 && num_found < SEEDS - SEEDS / 8);
@@ -343,8 +339,7 @@ TEST(overlap)
     enum { SEEDS = 4000 };
     unsigned num_found = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct cohort__random random;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         check_overlap(&random, &num_found);
     }
     CHECK(num_found > SEEDS / 8 && num_found < SEEDS - SEEDS / 8);

@@ -172,9 +172,8 @@ static void check_leaders(const struct placement *placement, const struct cohort
 TEST(random)
 {
     for (uint64_t seed = 0; seed < NUM_CASES; seed++) {
-        struct cohort__random random;
         struct placement placement;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         draw(&random, &placement);
         struct cohort__machine *machine = make(&placement);
         CHECK_INT(cohort__machine_num_sites(machine), placement.num_sites);

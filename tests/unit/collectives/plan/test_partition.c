@@ -13,7 +13,7 @@ TEST(tables)
         {5, 4, 4, 2, {2, 1, 1, 1}}, {7, 3, 3, 2, {3, 2, 2}},     {3, 8, 3, 1, {1, 1, 1}},
         {1, 2, 1, 1, {1}},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(rows); i++) {
         struct cohort__range all = {.first = 0, .count = rows[i].num_sites};
         uint32_t first = 0;
         CHECK_INT(cohort__partition_count(rows[i].num_sites, rows[i].arity), rows[i].count);

@@ -351,10 +351,10 @@ TEST(good)
 
 TEST(defects)
 {
-    for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(defects); i++) {
         cohort_status status = check_pair(defects[i].break_it, no_defect);
         if (status != COHORT_ERR_BAD_PARAMETER)
-            test_failed(__FILE__, __LINE__, "%s is not found", defects[i].name);
+            FAIL("%s is not found", defects[i].name);
         CHECK_CONTAINS(cohort_error_message(), defects[i].message);
     }
 }
@@ -482,7 +482,7 @@ TEST(notes)
         {"block 1 is out of bounds", COHORT__EVERYBODY, 3, 1, 1, 0, SIZE_MAX, false},
         {"never starts: deadlock", COHORT__EVERYBODY, 3, 1, 1, 0, 0, true},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(cases); i++) {
         struct cohort__plan *plans[3];
         for (uint32_t site = 0; site < 3; site++)
             plans[site] = note_plan(&cases[i], site);

@@ -108,8 +108,7 @@ static void check_copy(struct cohort__copier copier, size_t bytes)
 {
     enum { EDGE = 64 };
     size_t size = bytes + 2 * EDGE;
-    unsigned char *from = malloc(size), *to = malloc(size), *expected = malloc(size);
-    CHECK(from && to && expected);
+    unsigned char *from = test_malloc(size), *to = test_malloc(size), *expected = test_malloc(size);
     for (size_t i = 0; i < size; i++)
         from[i] = (unsigned char)(i * 7 + i / 4096 + 1);
     for (size_t offset = 0; offset < EDGE; offset += 13) {
@@ -134,7 +133,7 @@ TEST(copies_all)
                                    COHORT__COPIER_LEAST + 1,
                                    3 * COHORT__COPIER_LEAST + 17};
     struct cohort__copier near = {0}, far = far_one();
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(sizes); i++) {
         atomic_store(&near.since, 0);
         atomic_store(&far.since, 0);
         check_copy(near, sizes[i]);

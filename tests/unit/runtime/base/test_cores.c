@@ -76,7 +76,7 @@ TEST(part_of_the_groups)
 TEST(nonsense)
 {
     static const char *const texts[] = {"", "\n", "none\n", "100000\n", "-5 100000\n", "1 0\n"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(texts); i++) {
         system_begin(version_2, "0::/job\n:\nx\n");
         system_play("/sys/fs/cgroup/job/cpu.max", texts[i]);
         CHECK_INT(cohort__cores_quota(system_root), UINT_MAX);

@@ -14,7 +14,7 @@ TEST(read_size)
 TEST(nonsense)
 {
     const char *const texts[] = {"", "K", "12", "-1K", " 1K", "x", "99999999999999999999G"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < NUM_OF(texts); i++)
         CHECK_INT((long long)cohort__cache_read_size(texts[i]), 0);
 }
 

@@ -115,7 +115,7 @@ static void test_mistakes(void)
          "kill:1@1,kill:2@1,kill:3@1,kill:4@1,kill:5@1,kill:6@1,kill:7@1,kill:8@1",
          "at byte 150 (\"8@1\")", "there may be at most 16 faults"},
     };
-    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(mistakes); i++) {
         plan.seed = 77;
         CHECK_FAILS(cohort__fault_plan_read(mistakes[i].text, &plan), COHORT_ERR_BAD_PARAMETER,
                     mistakes[i].where);
@@ -167,7 +167,7 @@ static void test_draw_mistakes(void)
         {"drop:0-4@1", "there is no locality 4 in a job of 4", 4},
         {"drop:any@1", "one locality has no connection to drop", 1},
     };
-    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(mistakes); i++) {
         read_good(mistakes[i].text);
         bool was_any = plan.rules[0].is_any;
         CHECK_INT(cohort__fault_plan_draw(&plan, mistakes[i].size), COHORT_ERR_BAD_PARAMETER);

@@ -110,7 +110,7 @@ TEST(damaged_chunks)
         {.kind = COHORT__LEDGER_WAITS, .stride = 128, .num = UINT32_MAX, .page = 1},
         {.kind = COHORT__LEDGER_WAITS, .stride = 128, .num = 1, .page = UINT32_MAX},
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(bad); i++) {
         struct cohort__ledger_view view;
         make();
         put(&bad[i], sizeof(bad[i]), offsetof(struct cohort__ledger_head, chunks));
@@ -125,9 +125,8 @@ TEST(damaged_chunks)
 /* Whatever is written there, reading ends, and harms nobody. */
 TEST(any_bytes)
 {
-    struct cohort__random random;
     const uint64_t rounds = test_rounds(1000, 200);
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     make();
     for (uint64_t round = 0; round < rounds; round++) {
         struct cohort__ledger_view view;

@@ -47,8 +47,7 @@ static void check_all(const struct cohort__map *map)
 
 TEST(against_an_array)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, SEED);
+    struct cohort__random random = cohort__random_seeded(SEED);
     struct cohort__map map;
     cohort__map_init(&map);
     memset(entries, 0, sizeof(entries));
@@ -74,10 +73,9 @@ TEST(against_an_array)
 /* What is inserted while a map is emptied is found, too, also in buckets that were passed. */
 TEST(emptying)
 {
-    struct cohort__random random;
     struct cohort__map map;
     struct cohort__map_node *node;
-    cohort__random_init(&random, SEED);
+    struct cohort__random random = cohort__random_seeded(SEED);
     cohort__map_init(&map);
     memset(entries, 0, sizeof(entries));
     int num_left = 5000, num = 0;

@@ -42,7 +42,7 @@ TEST(wrong)
         "switch",   "switch=", "=s1",   "=",       ",",    "a=1,",   ",a=1",
         "a=1,,b=2", "A=1",     "1a=1",  "-=1",     "a =1", "a= 1",   "a=1=2",
         "a=\xff",   "a=s/1",   "a.b=1", "a=1;b=2", "a=#",  "\xff=1", "a=1, b=2"};
-    for (size_t i = 0; i < sizeof(no_pairs) / sizeof(no_pairs[0]); i++)
+    for (size_t i = 0; i < NUM_OF(no_pairs); i++)
         check_wrong(no_pairs[i], "not NAME=GROUP,..., with names of at most 31 ");
     check_wrong("switch=1,host=2", "a level can't have the name 'host'");
     check_wrong("domain=2", "a level can't have the name 'domain'");
@@ -92,7 +92,7 @@ TEST(fit)
         {"a=1", "a=1,b=1", false},
         {"a=1,b=1", "b=1,a=1", false},
     };
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(pairs); i++) {
         struct cohort__named_levels left, right;
         CHECK_OK(read(pairs[i].left, &left));
         CHECK_OK(read(pairs[i].right, &right));
@@ -105,7 +105,7 @@ TEST(list)
 {
     static const char *const texts[][2] = {
         {"", "no levels"}, {"a=1", "the level a"}, {"a=1,bc=1,d=2", "the levels a, bc, d"}};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(texts); i++) {
         struct cohort__named_levels levels;
         char list[COHORT__NAMED_LEVELS_LIST];
         CHECK_OK(read(texts[i][0], &levels));

@@ -6,9 +6,9 @@
 TEST(seeds)
 {
     struct cohort__random first, same, other;
-    cohort__random_init(&first, 42);
-    cohort__random_init(&same, 42);
-    cohort__random_init(&other, 43);
+    first = cohort__random_seeded(42);
+    same = cohort__random_seeded(42);
+    other = cohort__random_seeded(43);
     int num_equal = 0;
     for (int i = 0; i < 100; i++) {
         uint64_t number = cohort__random_next(&first);
@@ -29,8 +29,7 @@ TEST(known_value)
 
 TEST(below)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     int counts[7] = {0};
     for (int i = 0; i < 70000; i++)
         counts[cohort__random_below(&random, 7)]++;

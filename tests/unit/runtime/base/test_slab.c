@@ -135,8 +135,7 @@ static void *_Atomic slots[NUM_SLOTS];
 /* Puts objects into slots that all threads share, and frees the objects that were there. */
 static void *exchange_objects(void *seed)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, (uintptr_t)seed);
+    struct cohort__random random = cohort__random_seeded((uintptr_t)seed);
     for (int i = 0; i < NUM_STEPS; i++) {
         size_t size = 16 + cohort__random_below(&random, 300);
         unsigned char *object = cohort__slab_alloc(size);

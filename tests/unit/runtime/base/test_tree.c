@@ -37,9 +37,8 @@ static void check_all(const struct cohort__tree *tree)
 
 TEST(against_an_array)
 {
-    struct cohort__random random;
     struct cohort__tree tree = {0};
-    cohort__random_init(&random, SEED);
+    struct cohort__random random = cohort__random_seeded(SEED);
     check_all(&tree);
     for (int step = 0; step < 20000; step++) {
         int i = (int)cohort__random_below(&random, NUM_ENTRIES);
@@ -114,10 +113,9 @@ static void take(struct cohort__tree *tree, struct cohort__list *list, uint64_t 
 
 TEST(same_keys)
 {
-    struct cohort__random random;
     struct cohort__tree tree = {0};
     struct cohort__list lists[NUM_KEYS];
-    cohort__random_init(&random, SEED);
+    struct cohort__random random = cohort__random_seeded(SEED);
     memset(entries, 0, sizeof(entries));
     for (int key = 0; key < NUM_KEYS; key++)
         cohort__list_init(&lists[key]);

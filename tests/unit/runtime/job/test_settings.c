@@ -32,7 +32,7 @@ static struct cohort__settings settings;
 /* Only VARIABLE is set. */
 static cohort_status read_with(const char *variable, const char *value)
 {
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+    for (size_t i = 0; i < NUM_OF(variables); i++)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
@@ -79,7 +79,7 @@ TEST(defaults)
 {
     CHECK_OK(read_with(NULL, NULL));
     check_defaults();
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(variables); i++) {
         CHECK_OK(read_with(variables[i], ""));
         check_defaults();
     }
@@ -214,7 +214,7 @@ TEST(mistakes)
         {"COHORT_LEVELS", "host=h1"},
         {"COHORT_LEVELS", "switch=s1,"},
     };
-    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(mistakes); i++) {
         CHECK_FAILS(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER,
                     mistakes[i].variable);
         CHECK_CONTAINS(cohort_error_message(), mistakes[i].value);

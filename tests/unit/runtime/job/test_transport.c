@@ -42,7 +42,7 @@ static void check_created(enum cohort__transport transport, uint32_t num_hosts, 
 {
     struct cohort__net *net = NULL;
     if (create(transport, num_hosts, has_hub, &net))
-        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+        FAIL("%s: %s", name, cohort_error_message());
     CHECK_TEXT(net->operations->name, name);
     cohort__net_destroy(net);
 }

@@ -77,7 +77,7 @@ static pmix_status_t fake_abort(int status, const char *text, pmix_proc_t *procs
 
 static pmix_status_t fake_put(pmix_scope_t scope, const char *key, pmix_value_t *value)
 {
-    CHECK(fake.num_shown < sizeof(fake.shown) / sizeof(fake.shown[0]));
+    CHECK(fake.num_shown < NUM_OF(fake.shown));
     CHECK(value->data.bo.size <= sizeof(fake.shown[0].data));
     snprintf(fake.shown[fake.num_shown].name, sizeof(fake.shown[0].name), "%s", key);
     memcpy(fake.shown[fake.num_shown].data, value->data.bo.bytes, value->data.bo.size);
@@ -273,7 +273,7 @@ static void died(void *context, uint32_t rank, uint32_t order, const char *text)
 
 static void launcher_lost(void *context, const char *text)
 {
-    test_failed(__FILE__, __LINE__, "the launcher is lost: %s", text);
+    FAIL("the launcher is lost: %s", text);
 }
 
 static cohort_status create(struct locality *locality)

@@ -97,7 +97,7 @@ static const struct cohort__control samples[] = {
     {.kind = COHORT__CONTROL_ASK_RETURNED},
     {.kind = COHORT__CONTROL_RETURNED, .text = "0, 2-5"},
 };
-enum { NUM_SAMPLES = sizeof(samples) / sizeof(samples[0]) };
+enum { NUM_SAMPLES = NUM_OF(samples) };
 
 TEST(round_trips)
 {
@@ -165,11 +165,10 @@ static cohort_status accept(void *context, const struct cohort__control *control
 /* Valid messages with changed bytes: any answer is allowed, but no crash. */
 TEST(changed_bytes)
 {
-    struct cohort__random random;
     uint64_t seed = 12;
     unsigned accepted = 0;
     fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     for (int round = 0; round < 50000; round++) {
         struct cohort__packer packer = {0};
         cohort__control_pack(&packer, &samples[round % NUM_SAMPLES]);

@@ -124,10 +124,9 @@ static void run_job(struct cohort__random *random)
 
 TEST(random_jobs)
 {
-    struct cohort__random random;
     uint64_t seed = 4;
     fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     for (int i = 0; i < 5000; i++)
         run_job(&random);
 }

@@ -274,7 +274,7 @@ TEST(other_values)
     };
     in_child(nothing);
     in_child(only_control);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(cases); i++) {
         wrong_name = cases[i][0];
         wrong_value = cases[i][1];
         in_child(wrong);

@@ -401,7 +401,7 @@ TEST_LAUNCHER(nonsense)
         {COHORT__CONTROL_EXIT, "locality 1: sent EXIT, which only the launcher may"},
         {COHORT__CONTROL_HELLO, "locality 1: speaks version 0 of the control protocol"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(cases); i++) {
         struct job job;
         start(&job, 2);
         say(&job, 1, cases[i].kind);

@@ -44,10 +44,9 @@ TEST(random_jobs)
     enum { MAX = 40 };
     static const char *const names[] = {"n0", "n1", "n2", "n3", "n4"};
     const char *hosts[MAX];
-    struct cohort__random random;
     struct cohort__place place;
     uint32_t processes[MAX];
-    cohort__random_init(&random, 7);
+    struct cohort__random random = cohort__random_seeded(7);
     for (unsigned round = 0; round < 200; round++) {
         uint32_t size = 1 + (uint32_t)cohort__random_below(&random, MAX);
         uint64_t num = 1 + cohort__random_below(&random, 5);

@@ -328,7 +328,7 @@ static struct {
 
 static void never(uv_timer_t *timer)
 {
-    test_failed(__FILE__, __LINE__, "an hour has passed");
+    FAIL("an hour has passed");
 }
 
 static cohort_status leave_open(uv_loop_t *loop, void *arg)
@@ -381,7 +381,7 @@ static struct {
 
 static cohort_status never_called(void *arg)
 {
-    test_failed(__FILE__, __LINE__, "called after the end, with %p", arg);
+    FAIL("called after the end, with %p", arg);
 }
 
 static cohort_status never_called_then(cohort_future *future, void *arg)
@@ -415,7 +415,7 @@ static void check_runtime_is_gone(void)
                                cohort_dataflow(NULL, 0, never_called_with, NULL),
                                cohort_parallel_for(0, 9, NULL, never_called_for, NULL),
                            };
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+    for (size_t i = 0; i < NUM_OF(others); i++) {
         CHECK(cohort_future_ready(others[i]));
         CHECK_INT(cohort_await(others[i]), COHORT_ERR_STATE);
     }

@@ -35,8 +35,7 @@ static void count_up(struct cohort__loop *loop, struct cohort__loop_request *req
 
 static struct counted *counted_create(unsigned *count)
 {
-    struct counted *counted = malloc(sizeof(*counted));
-    CHECK(counted);
+    struct counted *counted = test_malloc(sizeof(*counted));
     *counted = (struct counted){{.run = count_up}, count};
     return counted;
 }
@@ -115,8 +114,7 @@ static void *send_requests(void *arg)
 {
     struct sender *sender = arg;
     for (unsigned i = 0; i < NUM_REQUESTS; i++) {
-        struct sequenced *sequenced = malloc(sizeof(*sequenced));
-        CHECK(sequenced);
+        struct sequenced *sequenced = test_malloc(sizeof(*sequenced));
         *sequenced = (struct sequenced){{.run = check_sequence}, sender->thread, i};
         cohort__loop_request(sender->loop, &sequenced->request);
     }

@@ -47,8 +47,7 @@ TEST_LOOP(order)
 {
     enum { NUM = 200 };
     static struct probe probes[NUM];
-    struct cohort__random random;
-    cohort__random_init(&random, 7);
+    struct cohort__random random = cohort__random_seeded(7);
     num_expired = 0;
     uint64_t start = cohort__clock_now() + 5000000;
     for (int i = 0; i < NUM; i++) {
@@ -96,8 +95,7 @@ TEST(cancel)
     enum { NUM = 1000 };
     static struct probe probes[NUM];
     struct cohort__loop *loop = create();
-    struct cohort__random random;
-    cohort__random_init(&random, 11);
+    struct cohort__random random = cohort__random_seeded(11);
     num_expired = 0;
     for (int i = 0; i < NUM; i++) {
         probe_init(&probes[i]);
@@ -160,11 +158,9 @@ static void racer_expired(struct cohort__timer *timer)
 
 static void *race(void *arg)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 13);
+    struct cohort__random random = cohort__random_seeded(13);
     for (int i = 0; i < NUM_RACES; i++) {
-        struct racer *racer = calloc(1, sizeof(*racer));
-        CHECK(racer);
+        struct racer *racer = test_calloc(1, sizeof(*racer));
         racer->timer.expired = racer_expired;
         atomic_store(&racer->parties, 2);
         cohort__loop_timer(arg, &racer->timer,

@@ -339,7 +339,7 @@ TEST(cannot_join)
 TEST(other_number)
 {
     static const uint32_t orders[][4] = {{0, 2, 1, 3}, {2, 0, 1, 3}, {3, 2, 1, 0}, {0, 1, 2, 3}};
-    for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
+    for (size_t o = 0; o < NUM_OF(orders); o++) {
         uint32_t told[4] = {0};
         begin();
         for (size_t i = 0; i < 4; i++) {
@@ -407,7 +407,7 @@ TEST(runs)
          {1, 2, 3, 1, 2, 2, 1, 2, 1, 1, 2, 0, 2, 1, 5, 1, 2, 8},
          18},
     };
-    for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+    for (size_t row = 0; row < NUM_OF(rows); row++) {
         begin();
         for (uint32_t site = 0; site < 12; site++)
             join("a", rows[row].localities[site], site, 12);

@@ -51,11 +51,10 @@ struct loan {
 TEST(random)
 {
     enum { RANK = 3, MOST = LIMIT / SIZE + 1 };
-    struct cohort__random random;
     struct cohort__numbers numbers;
     struct loan loans[MOST];
     uint32_t num = 0;
-    cohort__random_init(&random, 7);
+    struct cohort__random random = cohort__random_seeded(7);
     cohort__numbers_init(&numbers, RANK, SIZE, LIMIT);
     for (uint64_t step = 1; step <= STEPS; step++) {
         uint32_t i = num > 0 ? (uint32_t)cohort__random_below(&random, num) : 0;

@@ -22,7 +22,7 @@ void ofi_end_open(struct station *station, uint32_t number)
     struct cohort__net_handlers handlers = station_handlers(station);
     cohort_status st = cohort__ofi_create(&handlers, number, NULL, &station->net);
     if (st != COHORT_OK)
-        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+        FAIL("%s", cohort_error_message());
 }
 
 void ofi_end_know(struct station *station, uint32_t number, const struct station *other)
@@ -100,7 +100,7 @@ static void obey(struct station *station, const struct cohort__net_message *mess
         state->is_done = true;
         break;
     default:
-        test_failed(__FILE__, __LINE__, "a message changed on its way");
+        FAIL("a message changed on its way");
     }
 }
 

@@ -78,8 +78,7 @@ unsigned char shm_ends_pattern(size_t at)
 
 unsigned char *shm_ends_block(size_t bytes)
 {
-    unsigned char *block = malloc(bytes);
-    CHECK(block);
+    unsigned char *block = test_malloc(bytes);
     for (size_t i = 0; i < bytes; i++)
         block[i] = shm_ends_pattern(i);
     return block;

@@ -98,7 +98,7 @@ void station_until(struct station *station, const _Atomic unsigned long *counter
     while (atomic_load(counter) < want) {
         station_turn(station);
         if (cohort__clock_now() > deadline)
-            test_failed(__FILE__, __LINE__, "%lu of %lu after 120 s", atomic_load(counter), want);
+            FAIL("%lu of %lu after 120 s", atomic_load(counter), want);
     }
 }
 

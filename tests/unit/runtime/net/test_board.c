@@ -9,7 +9,7 @@
 enum { MAX_SIZE = 5 };
 
 static const uint32_t sizes[] = {1, 2, 3, MAX_SIZE};
-enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+enum { NUM_SIZES = NUM_OF(sizes) };
 
 static struct cohort__board board_create(uint32_t size)
 {
@@ -36,8 +36,7 @@ TEST(no_overlap)
 {
     for (uint32_t i = 0; i < NUM_SIZES; i++) {
         struct cohort__board board = board_create(sizes[i]);
-        unsigned char *claims = calloc(1, cohort__board_bytes(sizes[i]));
-        CHECK(claims);
+        unsigned char *claims = test_calloc(1, cohort__board_bytes(sizes[i]));
         claim(&board, claims, cohort__board_head(&board), sizeof(struct cohort__board_head));
         for (uint32_t slot = 0; slot < sizes[i]; slot++) {
             claim(&board, claims, cohort__board_passed(&board, slot), COHORT__BOARD_LINE);
@@ -81,13 +80,13 @@ TEST(nonsense)
                                      COHORT__BOARD_ARENA};
     struct cohort__board board = board_create(2);
     struct cohort__board_post *post = cohort__board_post(&board, 1, 5);
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(lengths); i++) {
         uint32_t room = (uint32_t)(COHORT__BOARD_ARENA - lengths[i]);
         post->offset = room / COHORT__BOARD_LINE * COHORT__BOARD_LINE;
         CHECK(cohort__board_data(&board, 1, 5, lengths[i]));
         const uint32_t wrong[] = {post->offset + COHORT__BOARD_LINE, COHORT__BOARD_ARENA,
                                   UINT32_MAX - COHORT__BOARD_LINE + 1, UINT32_MAX, 1};
-        for (size_t k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++) {
+        for (size_t k = 0; k < NUM_OF(wrong); k++) {
             post->offset = wrong[k];
             CHECK(!cohort__board_data(&board, 1, 5, lengths[i]));
         }

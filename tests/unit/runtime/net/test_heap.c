@@ -150,8 +150,7 @@ TEST(random)
 {
     enum { NUM = 40 };
     struct block blocks[NUM] = {{0}};
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     begin(LIMIT);
     for (uint64_t round = 0; round < test_rounds(4000, 400); round++) {
         struct block *block = &blocks[cohort__random_below(&random, NUM)];

@@ -38,7 +38,7 @@ static void open_end(uint32_t number, const struct cohort__hub *hub)
     CHECK_OK(
         cohort__shm_create(&handlers, copy_hub(hub), number % PER_HOST, COHORT__SHM_STREAM, &near));
     if (cohort__ofi_create(&handlers, number, NULL, &far) != COHORT_OK)
-        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+        FAIL("%s", cohort_error_message());
     CHECK_OK(cohort__mixed_create(near, far, &station->net));
 }
 
@@ -94,8 +94,7 @@ TEST_OPEN(messages)
 {
     enum { NUM = 50 };
     size_t max = stations[0].net->max_message;
-    unsigned char *data = malloc(max);
-    CHECK(data);
+    unsigned char *data = test_malloc(max);
     for (size_t i = 0; i < max; i++)
         data[i] = pattern(i);
     for (uint32_t i = 0; i < NUM_ENDS; i++)

@@ -85,7 +85,7 @@ TEST(places)
 {
     struct cohort__notes notes = notes_create(2);
     static const uint64_t firsts[] = {1, FIRST, UINT64_MAX - 2 * COHORT__NOTES_GENERATIONS};
-    for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+    for (size_t i = 0; i < NUM_OF(firsts); i++)
         for (uint64_t first = firsts[i]; first < firsts[i] + 3; first++)
             for (uint64_t later = 0; later <= COHORT__NOTES_GENERATIONS; later++)
                 for (uint32_t number = 0; number < COHORT__NOTES_OF_CALL; number++) {
@@ -114,8 +114,8 @@ TEST(data)
     static const uint32_t cells[] = {0, 1, COHORT__NUM_NOTES - 1, COHORT__NUM_NOTES, UINT32_MAX};
     struct cohort__notes notes = notes_create(2);
     struct cohort__note *note = cohort__notes_at(&notes, 1, 5, 3);
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
-        for (size_t k = 0; k < sizeof(cells) / sizeof(cells[0]); k++) {
+    for (size_t i = 0; i < NUM_OF(lengths); i++)
+        for (size_t k = 0; k < NUM_OF(cells); k++) {
             uint32_t bytes = 77;
             note->bytes = lengths[i];
             note->cell = cells[k];

@@ -49,7 +49,7 @@ TEST(fetch)
         fprintf(stderr, "%zu bytes: %.0f MB/s\n", sizes[i], 1e3 * (double)sizes[i] / (double)ns);
         for (size_t k = 0; k < sizes[i]; k++)
             if (target[k] != ofi_pattern(k))
-                test_failed(__FILE__, __LINE__, "byte %zu of %zu is wrong", k, sizes[i]);
+                FAIL("byte %zu of %zu is wrong", k, sizes[i]);
         munmap(target, sizes[i]);
     }
     ofi_peer_stop(&a, pid);

@@ -51,10 +51,8 @@ static void check(const struct cohort__packet *packet, size_t bytes, const size_
 
 TEST(random)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 7);
-    unsigned char *data = malloc(CAPACITY);
-    CHECK(data);
+    struct cohort__random random = cohort__random_seeded(7);
+    unsigned char *data = test_malloc(CAPACITY);
     for (int round = 0; round < 2000; round++) {
         size_t capacity = 2 + cohort__random_below(&random, CAPACITY - 1);
         size_t limit = 1 + cohort__random_below(&random, round % 2 ? 60 : capacity);
@@ -105,21 +103,18 @@ TEST(room)
 /* What an outsider sends: it is refused, or read without leaving it. */
 TEST(rubbish)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 11);
+    struct cohort__random random = cohort__random_seeded(11);
     unsigned long num_read = 0;
     for (int round = 0; round < 200000; round++) {
         size_t bytes = cohort__random_below(&random, 200);
-        unsigned char *data = malloc(bytes + 1);
-        CHECK(data);
+        unsigned char *data = test_malloc(bytes + 1);
         for (size_t i = 0; i < bytes; i++)
             data[i] = (unsigned char)(cohort__random_below(&random, 3) == 0
                                           ? cohort__random_below(&random, 256)
                                           : 0);
         if (bytes >= 2 && round % 2)
             data[bytes - 2] = (unsigned char)cohort__random_below(&random, 8);
-        unsigned char *exact = malloc(bytes ? bytes : 1);
-        CHECK(exact);
+        unsigned char *exact = test_malloc(bytes ? bytes : 1);
         memcpy(exact, data, bytes);
         struct cohort__packet_reader reader;
         if (cohort__packet_reader_init(&reader, exact, bytes)) {

@@ -66,7 +66,7 @@ static bool get(struct cohort__ring_reader *reader, uint32_t number, size_t byte
     CHECK_INT(record->bytes, (long long)bytes);
     for (size_t i = 0; i < bytes; i++)
         if (record->data[i] != pattern(number, i))
-            test_failed(__FILE__, __LINE__, "byte %zu of record %u", i, (unsigned)number);
+            FAIL("byte %zu of record %u", i, (unsigned)number);
     cohort__ring_consume(reader);
     return true;
 }
@@ -193,8 +193,7 @@ static size_t next_size(struct cohort__random *random)
 static void *write_all(void *arg)
 {
     struct ends *ends = arg;
-    struct cohort__random random;
-    cohort__random_init(&random, 42);
+    struct cohort__random random = cohort__random_seeded(42);
     for (uint32_t number = 0; number < NUM_RECORDS; number++) {
         size_t bytes = next_size(&random);
         while (!put(&ends->writer, number, bytes)) {
@@ -210,9 +209,8 @@ static void *write_all(void *arg)
 
 TEST_RING(threads)
 {
-    struct cohort__random random;
     pthread_t thread;
-    cohort__random_init(&random, 42);
+    struct cohort__random random = cohort__random_seeded(42);
     CHECK_INT(pthread_create(&thread, NULL, write_all, &ends), 0);
     for (uint32_t number = 0; number < NUM_RECORDS; number++) {
         size_t bytes = next_size(&random);

@@ -67,10 +67,9 @@ TEST(five)
 {
     enum { NUM = 300 };
     static uint32_t next[SHM_MAX_ENDS][SHM_MAX_ENDS];
-    struct cohort__random random;
     unsigned char data[COHORT__SHM_MAX_MESSAGE];
     memset(next, 0, sizeof next);
-    cohort__random_init(&random, 5);
+    struct cohort__random random = cohort__random_seeded(5);
     shm_ends_open(5, COHORT__SHM_STREAM);
     for (uint32_t i = 0; i < 5; i++) {
         shm_stations[i].on_message = check_source;
@@ -352,8 +351,7 @@ static struct headed heads[NUM_HEADS];
 
 static void draw_heads(void)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     for (size_t i = 0; i < NUM_HEADS; i++) {
         struct headed *headed = &heads[i];
         memset(headed->bytes, 0, HEAD_BYTES);

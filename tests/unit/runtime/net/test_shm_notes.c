@@ -11,7 +11,6 @@ enum { NUM = 3, NUMBER = 7, GENERATION = 12 };
 
 /* The linker redirects all calls of madvise to __wrap_madvise. */
 int __real_madvise(void *address, size_t bytes, int advice);
-int __wrap_madvise(void *address, size_t bytes, int advice);
 
 static bool refuses_advice;
 
@@ -23,7 +22,7 @@ int __wrap_madvise(void *address, size_t bytes, int advice)
 static struct cohort__notes notes_open(uint32_t end, uint32_t number)
 {
     struct cohort__notes notes;
-    CHECK_INT(cohort__shm_notes_open(shm_stations[end].net, number, &notes), COHORT_OK);
+    CHECK_OK(cohort__shm_notes_open(shm_stations[end].net, number, &notes));
     CHECK_INT(notes.size, NUM);
     return notes;
 }
@@ -33,7 +32,7 @@ static struct cohort__notes notes_open(uint32_t end, uint32_t number)
 TEST(shared)
 {
     static const uint32_t numbers[] = {0, 1, NUMBER, COHORT__SHM_NUM_COMMS - 1};
-    enum { NUM_NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
+    enum { NUM_NUMBERS = NUM_OF(numbers) };
     shm_ends_open(NUM, COHORT__SHM_STREAM);
     for (uint32_t i = 0; i < NUM_NUMBERS; i++) {
         struct cohort__notes notes = notes_open(i % NUM, numbers[i]);

@@ -168,10 +168,8 @@ void fake_net_close(struct fake_net *fake)
 
 void fake_net_deliver_bytes(struct fake_net *fake, const void *data, size_t bytes)
 {
-    struct message *own = malloc(sizeof(*own));
-    CHECK(own);
-    own->data = malloc(bytes > 0 ? bytes : 1);
-    CHECK(own->data);
+    struct message *own = test_malloc(sizeof(*own));
+    own->data = test_malloc(bytes > 0 ? bytes : 1);
     memcpy(own->data, data, bytes);
     own->message = (struct cohort__net_message){
         .net = &fake->net, .data = own->data, .bytes = bytes, .capacity = 4096};

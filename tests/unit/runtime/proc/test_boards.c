@@ -14,7 +14,7 @@ static struct localities localities;
 static void open_all(void)
 {
     struct cohort__hub *hub;
-    CHECK_INT(cohort__hub_create(&hub, FIRST_SLOT + NUM), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&hub, FIRST_SLOT + NUM));
     localities_open_shared(&localities, hub, FIRST_SLOT, NUM);
     cohort__hub_destroy(hub);
 }
@@ -25,11 +25,10 @@ TEST(contents)
 {
     static const uint32_t numbers[] = {0, 5, COHORT__NUM_NUMBERS - 1};
     open_all();
-    for (uint32_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    for (uint32_t i = 0; i < NUM_OF(numbers); i++) {
         struct cohort__board boards[NUM];
         for (uint32_t rank = 0; rank < NUM; rank++) {
-            CHECK_INT(cohort__boards_open(localities.processes[rank], numbers[i], &boards[rank]),
-                      COHORT_OK);
+            CHECK_OK(cohort__boards_open(localities.processes[rank], numbers[i], &boards[rank]));
             CHECK_INT(boards[rank].size, FIRST_SLOT + NUM);
         }
         const unsigned char *end = cohort__board_arena(&boards[0], 0);
@@ -59,7 +58,7 @@ TEST(free)
 {
     open_all();
     struct cohort__board board;
-    CHECK_INT(cohort__boards_open(localities.processes[0], 7, &board), COHORT_OK);
+    CHECK_OK(cohort__boards_open(localities.processes[0], 7, &board));
     size_t posts = (size_t)(cohort__board_arena(&board, 0) - board.memory);
     for (uint32_t slot = 0; slot < board.size; slot++) {
         memset(board.memory, 0x55, posts);
@@ -83,7 +82,7 @@ TEST(shares)
     struct localities others;
     struct cohort__hub *hub;
     open_all();
-    CHECK_INT(cohort__hub_create(&hub, 2), COHORT_OK);
+    CHECK_OK(cohort__hub_create(&hub, 2));
     localities_open_shared(&others, hub, 0, 2);
     cohort__hub_destroy(hub);
     for (uint32_t rank = 0; rank < NUM; rank++)

@@ -91,7 +91,7 @@ TEST(cut)
     for (size_t i = 0; i < sizeof(text); i++)
         text[i] = (unsigned char)(i % 251);
     begin();
-    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+    for (size_t s = 0; s < NUM_OF(sizes); s++) {
         fake.num_sent = 0;
         cohort__letter_send(fake.process, 2, text, sizes[s]);
         CHECK_INT(fake.num_sent, (sizes[s] + FAKE_MAX_PAYLOAD - 1) / FAKE_MAX_PAYLOAD);
@@ -108,7 +108,7 @@ TEST(cut)
         }
         CHECK_INT(next, sizes[s]);
     }
-    CHECK_INT(fake.sent[0].envelope.handle, sizeof(sizes) / sizeof(sizes[0]) - 1); /* from 0 */
+    CHECK_INT(fake.sent[0].envelope.handle, NUM_OF(sizes) - 1); /* from 0 */
     fake.num_sent = 0;
     cohort__letter_send(fake.process, 1, text, 1);
     CHECK_INT(fake.sent[0].envelope.handle, 1); /* to that locality only the join was before it */
@@ -127,9 +127,8 @@ TEST_LETTER(whole)
 TEST(pieces)
 {
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
-        struct cohort__random random;
         size_t order[MAX_PIECES], num = 0;
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         begin();
         size_t piece = 1 + letter.bytes / (2 + cohort__random_below(&random, MAX_PIECES - 2));
         for (size_t from = 0; from < letter.bytes; from += piece)
@@ -273,7 +272,7 @@ TEST(malformed)
         {1, 0, 0, 0},            /* more than is missing */
         {0, 100, 0, 1},          /* a second time */
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(wrong); i++) {
         begin();
         struct cohort__packer first = {0};
         cohort__pack_map(&first, 2); /* of no interest */

@@ -24,9 +24,8 @@ TEST(overtaking)
 {
     static uint32_t order[NUM_MESSAGES];
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
-        struct cohort__random random;
         struct cohort__link link = {.next = UINT32_MAX - 1000};
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         uint64_t distance = 1 + cohort__random_below(&random, COHORT__LINK_AHEAD / 2);
         for (uint32_t i = 0; i < NUM_MESSAGES; i++)
             order[i] = UINT32_MAX - 1000 + i;

@@ -43,8 +43,7 @@ static void check_cores(const struct cohort__process *process,
 
 TEST(random)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     for (int i = 0; i < NUM_CASES; i++) {
         struct cohort__position positions[MAX_SIZE];
         uint32_t size = 1 + (uint32_t)cohort__random_below(&random, MAX_SIZE);

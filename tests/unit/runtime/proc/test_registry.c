@@ -89,7 +89,7 @@ static void close_job(void)
 
 /* Names whose homes are spread over the localities. */
 static const char *const names[] = {"a", "transpose", "a rather long name", "d", "e"};
-enum { NUM_NAMES = sizeof(names) / sizeof(names[0]) };
+enum { NUM_NAMES = NUM_OF(names) };
 
 TEST(join_leave_reuse)
 {
@@ -305,8 +305,7 @@ TEST(job_of_one)
 static void send_bogus(struct cohort__packer *packer)
 {
     CHECK_OK(packer->status);
-    unsigned char *exact = malloc(packer->bytes);
-    CHECK(exact);
+    unsigned char *exact = test_malloc(packer->bytes);
     memcpy(exact, packer->data, packer->bytes);
     cohort__registry_message(cohort__process_registry(job.processes[0]), 1, exact, packer->bytes);
     free(exact);
@@ -447,8 +446,7 @@ TEST(malformed)
 TEST(scattered)
 {
     enum { NUM = COHORT__MAP_RUNS_MAX * 2 + 3 };
-    struct guest *many = calloc(NUM, sizeof(*many));
-    CHECK(many);
+    struct guest *many = test_calloc(NUM, sizeof(*many));
     open_job(0, 3);
     for (uint32_t site = 0; site < NUM; site++)
         enter(&many[site], site % 2 * 2, "scattered", site, NUM, "terms", 0);

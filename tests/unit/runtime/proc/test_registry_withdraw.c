@@ -207,9 +207,8 @@ TEST(race)
 {
     uint32_t num_ok = 0;
     for (uint64_t seed = 0; seed < NUM_SEEDS; seed++) {
-        struct cohort__random random;
         cohort_scope *scope = scope_create();
-        cohort__random_init(&random, seed);
+        struct cohort__random random = cohort__random_seeded(seed);
         localities_open(&job, seed, NUM_LOCALITIES, 0);
         enter(&guests[0], 0, "row", 0, 3, SECOND, NULL);
         enter(&guests[1], 1, "row", 1, 3, 0, scope);

@@ -355,7 +355,7 @@ TEST(storm)
         from[i] = (unsigned char)(i * 31 ^ i >> 7);
     for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
         struct localities localities;
-        cohort__random_init(&random_of, seed);
+        random_of = cohort__random_seeded(seed);
         localities_open(&localities, seed, NUM_LOCALITIES, BUDGET);
         for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++)
             cohort__process_set_handlers(localities.processes[rank],
@@ -469,8 +469,7 @@ static void on_pair_message(void *context, struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
     if (envelope->kind == COHORT__KIND_ANNOUNCE) {
-        struct cohort__fetch *fetch = malloc(sizeof(*fetch));
-        CHECK(fetch);
+        struct cohort__fetch *fetch = test_malloc(sizeof(*fetch));
         *fetch = (struct cohort__fetch){.rank = envelope->source_locality,
                                         .handle = envelope->handle,
                                         .destination = malloc(envelope->total_bytes),
@@ -495,8 +494,7 @@ static void *run_one(void *arg)
          i++) {
         if (i < NUM_EACH) {
             uint32_t rank = i / 3 % 2; /* not only from the locality that this thread turns */
-            struct cohort__send *send = malloc(sizeof(*send));
-            CHECK(send);
+            struct cohort__send *send = test_malloc(sizeof(*send));
             *send = (struct cohort__send){.envelope = {.kind = COHORT__KIND_DATA},
                                           .payload = from,
                                           .bytes = i * 7 % (i % 16 ? BUDGET / 8 : MAX_BYTES),

@@ -83,8 +83,7 @@ TEST(order)
 TEST(random)
 {
     enum { NUM = 3 };
-    struct cohort__random random;
-    cohort__random_init(&random, 5);
+    struct cohort__random random = cohort__random_seeded(5);
     begin();
     for (unsigned round = 0; round < 2000; round++) {
         struct fragment {

@@ -72,7 +72,7 @@ TEST(error)
 TEST(wrong_status)
 {
     static const int64_t numbers[] = {0, INT64_MIN, INT64_C(1) << 40};
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(numbers); i++) {
         struct cohort__error got = {0};
         struct cohort__packer packer = {0};
         cohort__pack_map(&packer, 2);

@@ -310,8 +310,7 @@ static size_t count_over(cohort_future *const *futures, size_t num)
 TEST(death_of_many)
 {
     enum { A_TURN = COHORT__REMOTE_CALLS_OF_A_TURN, NUM = 3 * A_TURN + 1 };
-    cohort_future **futures = calloc(NUM, sizeof(*futures));
-    CHECK(futures);
+    cohort_future **futures = test_calloc(NUM, sizeof(*futures));
     fake_net_open_turning(&fake, on_more);
     CHECK_OK(cohort__remote_tasks_create(fake.process));
     for (size_t i = 0; i < NUM; i++)

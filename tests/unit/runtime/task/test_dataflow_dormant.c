@@ -46,7 +46,7 @@ static cohort_future *begin_wide_flow(cohort_future *future)
 }
 
 static begin_function *const begins[] = {begin_then, begin_flow, begin_wide_flow};
-enum { NUM_KINDS = sizeof(begins) / sizeof(begins[0]) };
+enum { NUM_KINDS = NUM_OF(begins) };
 
 struct round {
     begin_function *begin;

@@ -361,7 +361,7 @@ TEST(any_depth)
     static link_function *const links[] = {all_of,  any_of,        some_of,
                                            each_of, with_one_more, in_turn};
     for (size_t depth = DEEP; depth <= test_rounds(100, 10) * DEEP; depth *= 10)
-        for (unsigned i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+        for (unsigned i = 0; i < NUM_OF(links); i++)
             for (int is_outside = 0; is_outside < 2; is_outside++)
                 CHECK_OK(
                     run_tasks(2, complete_chain, &(struct chain){links[i], depth, is_outside}));

@@ -160,7 +160,7 @@ static cohort_status run_use(void *arg)
 /* With the address sanitizer it is that which says so. */
 TEST(gone)
 {
-    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(uses); i++) {
         char text[16384];
         run_child(run_use, (void *)&uses[i], text, sizeof(text));
         if (COHORT__ASAN)

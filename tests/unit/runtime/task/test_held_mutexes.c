@@ -35,7 +35,7 @@ static const char *heard(int num_lines)
         num++;
     if (num != num_lines) {
         dup2(real_stderr, STDERR_FILENO);
-        test_failed(__FILE__, __LINE__, "%d lines, not %d: %s", num, num_lines, said);
+        FAIL("%d lines, not %d: %s", num, num_lines, said);
     }
     return said;
 }

@@ -55,7 +55,7 @@ static void start_all(unsigned worker)
         futures[3 * i + 2] = start(run_high, (void *)i, COHORT_TASK_HIGH, worker);
     }
     num_run[0] = num_run[1] = num_run[2] = 0;
-    CHECK_OK(cohort_await(cohort_when_all(futures, sizeof(futures) / sizeof(futures[0]))));
+    CHECK_OK(cohort_await(cohort_when_all(futures, NUM_OF(futures))));
     for (int i = 0; i < 3; i++)
         CHECK_INT(num_run[i], NUM);
 }
@@ -95,7 +95,7 @@ TEST_TASK(flood, run_on(1, 1, task, NULL))
         is_over = false;
         cohort_future_unref(start(start_next, NULL, COHORT_TASK_HIGH, high_worker));
         for (int round = 0; round < 20; round++) {
-            for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+            for (size_t i = 0; i < NUM_OF(others); i++) {
                 num_high = 0;
                 cohort_future *both[] = {
                     start(run_normal, NULL, others[i].priority, others[i].worker),

@@ -31,7 +31,7 @@ static cohort_status count(size_t index, void *arg)
 TEST_TASK(each_index_once, run_on(1, 4, task, NULL))
 {
     static const size_t ranges[][2] = {{0, MOST}, {0, 0}, {7, 7}, {7, 8}, {99, MOST - 1}, {0, 2}};
-    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+    for (size_t i = 0; i < NUM_OF(ranges); i++)
         for (size_t grain = 0; grain <= 1000; grain += 250) {
             cohort_range_options options = {.grain = grain};
             clear();

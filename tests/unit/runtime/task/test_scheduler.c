@@ -435,8 +435,7 @@ static cohort_status crowd_and_wait(void *arg)
     struct crowd crowd = {0};
     cohort_promise *promise, *never;
     cohort_future *future;
-    cohort_future **tasks = calloc(NUM, sizeof(*tasks));
-    CHECK(tasks);
+    cohort_future **tasks = test_calloc(NUM, sizeof(*tasks));
     CHECK_OK(cohort_promise_create(&promise, &crowd.gate));
     CHECK_OK(cohort_promise_create(&never, &future));
     long before = resident_pages();

@@ -510,8 +510,7 @@ static void *cancel_it(void *scope)
 
 static void *use_scopes(void *never)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     for (int i = 0; i < 10 * NUM_ROUNDS; i++) {
         pthread_t thread;
         cohort_scope *scope = create(0);

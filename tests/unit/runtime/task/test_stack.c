@@ -105,8 +105,7 @@ static void check_many(enum cohort__stack_guard guard)
         NUM = COHORT__ASAN || COHORT__TSAN ? 2000 : 40000,
         MOST_LEFT = NUM / 4 + (COHORT__ASAN || COHORT__TSAN ? NUM : 0),
     };
-    struct cohort__stack *stacks = calloc(NUM, sizeof(*stacks));
-    CHECK(stacks);
+    struct cohort__stack *stacks = test_calloc(NUM, sizeof(*stacks));
     use_guard(guard);
     long before = resident_pages();
     take(stacks, NUM);

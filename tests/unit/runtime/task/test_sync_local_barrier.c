@@ -34,8 +34,7 @@ static void come(struct rounds *rounds, struct cohort__random *random)
 static cohort_status meet_often(void *arg)
 {
     struct rounds *rounds = arg;
-    struct cohort__random random;
-    cohort__random_init(&random, (uint64_t)(uintptr_t)&random);
+    struct cohort__random random = cohort__random_seeded((uint64_t)(uintptr_t)&random);
     for (int i = 0; i < NUM_ROUNDS; i++) {
         rounds->num_come++;
         come(rounds, &random);

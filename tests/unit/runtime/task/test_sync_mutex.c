@@ -47,8 +47,7 @@ static void use(struct guarded *guarded, struct cohort__random *random)
 
 static cohort_status use_often(void *arg)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, (uint64_t)(uintptr_t)&random);
+    struct cohort__random random = cohort__random_seeded((uint64_t)(uintptr_t)&random);
     for (int i = 0; i < NUM_ROUNDS; i++)
         use(arg, &random);
     return COHORT_OK;

@@ -105,7 +105,7 @@ static const struct kind {
     {"cohort_queue_put", put},
     {"cohort_queue_get", get},
 };
-enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { NUM_KINDS = NUM_OF(kinds) };
 
 static void check_failed(const struct kind *kind, cohort_status status, cohort_status expected,
                          const char *what)

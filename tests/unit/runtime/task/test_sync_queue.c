@@ -30,8 +30,7 @@ static uint64_t some_limit(struct cohort__random *random)
 static cohort_status put_all(void *arg)
 {
     struct putter *putter = arg;
-    struct cohort__random random;
-    cohort__random_init(&random, (uint64_t)putter->number);
+    struct cohort__random random = cohort__random_seeded((uint64_t)putter->number);
     for (int i = 0; i < NUM_ITEMS; i++) {
         void *item = (void *)(uintptr_t)(putter->number * NUM_ITEMS + i);
         cohort_status status;
@@ -47,9 +46,8 @@ static cohort_status put_all(void *arg)
 static cohort_status get_all(void *arg)
 {
     struct line *line = arg;
-    struct cohort__random random;
     int last[NUM_PUTTERS];
-    cohort__random_init(&random, 77);
+    struct cohort__random random = cohort__random_seeded(77);
     for (int i = 0; i < NUM_PUTTERS; i++)
         last[i] = -1;
     for (;;) {

@@ -16,8 +16,7 @@ struct pool {
 static cohort_status use_often(void *arg)
 {
     struct pool *pool = arg;
-    struct cohort__random random;
-    cohort__random_init(&random, (uint64_t)(uintptr_t)&random);
+    struct cohort__random random = cohort__random_seeded((uint64_t)(uintptr_t)&random);
     for (int i = 0; i < NUM_ROUNDS; i++) {
         uint64_t limit = cohort__random_below(&random, 3) == 0
                              ? cohort__random_below(&random, 50) * MICROSECOND

@@ -246,7 +246,7 @@ TEST_TASK(orders_of_awaits, run_on(1, 3, task, NULL))
     enum { NUM = 40 };
     cohort_future *tasks[NUM];
     static const unsigned steps[] = {1, 3, 7, 39}; /* have no divisor in common with 40 */
-    for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++) {
+    for (size_t s = 0; s < NUM_OF(steps); s++) {
         for (unsigned i = 0; i < NUM; i++)
             tasks[i] = cohort_async(fail_alone, NULL);
         for (unsigned i = 0; i < NUM; i++) {

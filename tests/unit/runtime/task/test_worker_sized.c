@@ -45,7 +45,7 @@ static cohort_status do_nothing(void *arg)
 static cohort_status check_arguments(void *arg)
 {
     static const size_t wrong[] = {1, 32 * 1024 - 1, ((size_t)1 << 30) + 1, SIZE_MAX};
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(wrong); i++) {
         CHECK_FAILS(cohort_await(start(do_nothing, NULL, wrong[i])), COHORT_ERR_BAD_PARAMETER,
                     "cohort_async_with: stack_bytes is ");
         CHECK_CONTAINS(cohort_error_message(), ", not 0 or 32768 to 1073741824");

@@ -15,8 +15,7 @@ static unsigned char content(size_t place)
 
 static unsigned char *filled(size_t bytes)
 {
-    unsigned char *data = malloc(bytes + 1);
-    CHECK(data);
+    unsigned char *data = test_malloc(bytes + 1);
     for (size_t i = 0; i < bytes; i++)
         data[i] = content(i);
     return data;
@@ -52,8 +51,7 @@ static void check_all(const unsigned char *message, size_t bytes, const size_t *
         size_t length;
         CHECK_OK(cohort__bins_get_length(&bins, &length));
         CHECK_INT((long long)length, (long long)lengths[i]);
-        unsigned char *data = malloc(length + 1);
-        CHECK(data);
+        unsigned char *data = test_malloc(length + 1);
         cohort__bins_get_string(&bins, data);
         for (size_t k = 0; k < length; k++)
             CHECK(data[k] == content(k));
@@ -76,8 +74,8 @@ TEST(lengths)
                                      20 * (size_t)COHORT__BINS_PIECE_BYTES + 7,
                                      0};
     size_t bytes;
-    unsigned char *message = write_all(lengths, sizeof(lengths) / sizeof(lengths[0]), &bytes);
-    check_all(message, bytes, lengths, sizeof(lengths) / sizeof(lengths[0]));
+    unsigned char *message = write_all(lengths, NUM_OF(lengths), &bytes);
+    check_all(message, bytes, lengths, NUM_OF(lengths));
     free(message);
 }
 
@@ -85,7 +83,7 @@ TEST(counts)
 {
     static const uint32_t counts[] = {0, 1, 15, 16, 65535, 65536};
     size_t *none = calloc(65536, sizeof(*none)), bytes;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(counts); i++) {
         unsigned char *message = write_all(none, counts[i], &bytes);
         check_all(message, bytes, none, counts[i]);
         free(message);
@@ -127,8 +125,7 @@ TEST(too_long)
 /* Reads any bytes, in memory of exactly that length. True: they are a message. */
 static bool read_exactly(const unsigned char *bytes, size_t num)
 {
-    unsigned char *copy = malloc(num > 0 ? num : 1);
-    CHECK(copy);
+    unsigned char *copy = test_malloc(num > 0 ? num : 1);
     memcpy(copy, bytes, num);
     struct cohort__bins bins = {copy, num};
     uint32_t count = 0;
@@ -140,8 +137,7 @@ static bool read_exactly(const unsigned char *bytes, size_t num)
         if (status)
             break;
         CHECK(length <= num);
-        unsigned char *data = malloc(length > 0 ? length : 1);
-        CHECK(data);
+        unsigned char *data = test_malloc(length > 0 ? length : 1);
         cohort__bins_get_string(&bins, data);
         free(data);
     }
@@ -169,8 +165,7 @@ TEST(cut_off)
 
 TEST(mutations)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
+    struct cohort__random random = cohort__random_seeded(1);
     uint32_t num_good = 0;
     for (int round = 0; round < 30000; round++) {
         size_t lengths[20], bytes;

@@ -29,8 +29,7 @@ static struct cohort__packer pack_sample(void)
 static cohort_status unpack_exact(struct cohort__unpacked **ret, const void *data, size_t bytes,
                                   unsigned char **ret_copy)
 {
-    unsigned char *copy = malloc(bytes ? bytes : 1);
-    CHECK(copy);
+    unsigned char *copy = test_malloc(bytes ? bytes : 1);
     if (bytes > 0)
         memcpy(copy, data, bytes);
     *ret_copy = copy;
@@ -167,8 +166,7 @@ TEST(absurd)
 TEST(too_many_values)
 {
     size_t bytes = COHORT__UNPACK_MAX_VALUES + 5;
-    unsigned char *many = calloc(1, bytes);
-    CHECK(many);
+    unsigned char *many = test_calloc(1, bytes);
     memcpy(many, "\xdd\x00\x10\x00\x00", 5);
     struct cohort__unpacked *unpacked;
     CHECK_FAILS(cohort__unpack(&unpacked, many, bytes, "many"), COHORT_ERR_PROTOCOL,
@@ -179,11 +177,10 @@ TEST(too_many_values)
 /* Any bytes give an answer and no crash, and no success that msgpack-c does not agree with. */
 TEST(random_bytes)
 {
-    struct cohort__random random;
     uint64_t seed = 20260801;
     unsigned accepted = 0;
     fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
-    cohort__random_init(&random, seed);
+    struct cohort__random random = cohort__random_seeded(seed);
     struct cohort__packer sample = pack_sample();
     for (int round = 0; round < 100000; round++) {
         unsigned char *copy;
@@ -216,8 +213,7 @@ TEST(growth)
 {
     struct cohort__packer packer = {0};
     size_t bytes = 3 << 20;
-    char *block = malloc(bytes);
-    CHECK(block);
+    char *block = test_malloc(bytes);
     memset(block, 'x', bytes);
     cohort__pack_array(&packer, 3);
     for (int i = 0; i < 3; i++)

@@ -42,7 +42,7 @@ TEST(wrong)
         "barrier::8",
         "barrier:0,,barrier:0",
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(wrong); i++) {
         struct bench_works works = {.num = 77};
         CHECK(!bench_works_read(wrong[i], bench_works_of_coll, &works));
         CHECK_INT(works.num, 77);

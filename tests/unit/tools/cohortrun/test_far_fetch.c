@@ -184,7 +184,7 @@ TEST(nonsense)
         size_t at;
         unsigned char value;
     } wrong[] = {{0, NODE_FETCH_NUM_WHATS}, {1, 2}, {5, NODE_FETCH_NUM_KINDS}};
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(wrong); i++) {
         begin();
         answer.data[wrong[i].at] = wrong[i].value;
         CHECK(!read_answer(&piece));

@@ -297,8 +297,7 @@ TEST_FAR(wrong)
  * part of the job. */
 TEST(damaged)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 4712);
+    struct cohort__random random = cohort__random_seeded(4712);
     const uint64_t rounds = test_rounds(1000, 100);
     part_bytes = 9000;
     for (uint64_t round = 0; round < rounds; round++) {

@@ -81,7 +81,7 @@ TEST(long_name)
 TEST(nonsense)
 {
     static const char *const texts[] = {"", "\n", "oom_kill\n", "oom_kill x\n", "7\n", "oom 7\n"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(texts); i++) {
         system_begin(version_2, "0::/job\n:\nx\n");
         system_play("/sys/fs/cgroup/job/memory.events", texts[i]);
         CHECK_INT(oom_count(system_root), 0);

@@ -85,7 +85,7 @@ TEST(wrong)
     static const char *const wrong[] = {"",     ",",   "a,",    "a:",           "a:0", "a:4097",
                                         "a:-1", "a:x", "a b",   "-a",           "a'",  "a\n",
                                         "a/b",  ":2",  "a:2:3", "a:99999999999"};
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(wrong); i++) {
         struct host_list hosts = {0};
         CHECK_INT(host_list_parse(&hosts, wrong[i]), COHORT_ERR_BAD_PARAMETER);
         host_list_fini(&hosts);

@@ -54,7 +54,7 @@ TEST(texts)
         {"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"},            /* above 0x10ffff */
         {"\xf8\x80\xff", "\\ufffd\\ufffd\\ufffd"},
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(texts); i++) {
         char wanted[64];
         struct json json = start();
         json_text(&json, NULL, texts[i][0]);

@@ -56,7 +56,7 @@ TEST(few_ticks)
                 struct plot_range range = plot_range_of(&axis, low, low * factor, 9);
                 CHECK(range.low <= low * (1 + 1e-9) && range.high >= low * factor * (1 - 1e-9));
                 if (range.num_ticks < 2 || range.num_ticks > 16)
-                    test_failed(__FILE__, __LINE__, "scale %u, %g to %g: %zu ticks", scale, low,
-                                low * factor, range.num_ticks);
+                    FAIL("scale %u, %g to %g: %zu ticks", scale, low, low * factor,
+                         range.num_ticks);
             }
 }

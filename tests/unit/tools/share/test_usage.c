@@ -184,7 +184,7 @@ TEST(decimal)
     CHECK(value == 1.5);
     CHECK(usage_parse_decimal("2e-1", "0123456789.e-", 0, 3, &value));
     CHECK(value == 0.2);
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+    for (size_t i = 0; i < NUM_OF(wrong); i++)
         CHECK(!usage_parse_decimal(wrong[i], "0123456789.", 0, 3, &value));
     CHECK(value == 0.2);
 }

@@ -189,7 +189,7 @@ TEST(needs)
         {COHORT__TRACE_NEEDS_SOURCE, 1, 0, 3},      {COHORT__TRACE_NEEDS_SOURCE, 2, 0, 2},
         {COHORT__TRACE_NEEDS_ITSELF, 0, 0, 0},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < NUM_OF(rows); i++) {
         begin_sites(4);
         memset(trace.needs, rows[i].needs, sizeof(trace.needs));
         for (uint32_t rank = 0; rank < 4; rank++)

@@ -167,7 +167,7 @@ TEST(merge)
     CHECK_OK(part_init(&read, paths[0]));
     CHECK_INT(read.num_blocks, 2);
     CHECK_OK(merge_init(&merge, &read, 1));
-    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+    for (size_t i = 0; i < NUM_OF(times); i++) {
         CHECK(merge_next(&merge, &event));
         CHECK_INT(event.at, times[i]);
     }
@@ -203,8 +203,7 @@ TEST(reused)
 /* Whatever is in the file, it ends, with a status. */
 TEST(damaged)
 {
-    struct cohort__random random;
-    cohort__random_init(&random, 4711);
+    struct cohort__random random = cohort__random_seeded(4711);
     const uint64_t rounds = test_rounds(1500, 200);
     for (uint64_t round = 0; round < rounds; round++) {
         make_usual(0);

@@ -24,8 +24,7 @@ TEST(terms_return)
     enum { NUM = 300, ODD_ROW = 7 };
     static struct tune_sample samples[NUM];
     static struct cohort__parameters made, found;
-    struct cohort__random random;
-    cohort__random_init(&random, 7);
+    struct cohort__random random = cohort__random_seeded(7);
     cohort__parameters_default(&made);
     for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
         made.terms[COHORT__DISTANCE_TASKS][term] = term == COHORT__TERM_BYTE ? 0 : draw(&random);

@@ -43,9 +43,8 @@ static bool is_same(const struct tune_sample *a, const struct tune_sample *b)
 /* What is printed is read back bit for bit. */
 TEST(round_trip)
 {
-    struct cohort__random random;
     struct tune_samples made = {.num = 0}, found = {.num = 0};
-    cohort__random_init(&random, 11);
+    struct cohort__random random = cohort__random_seeded(11);
     for (unsigned i = 0; i < NUM; i++) {
         struct tune_sample sample = draw_sample(&random);
         CHECK_OK(tune_samples_add(&made, &sample));
@@ -103,7 +102,7 @@ TEST(wrong_lines)
         "tasks barrier linear 2 0 inf 1 2 3 4 5 6 7 0\n",
     };
     struct tune_samples samples = {.num = 0};
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(wrong); i++) {
         CHECK_FAILS(tune_samples_read(&samples, wrong[i]), COHORT_ERR_BAD_PARAMETER,
                     "is no sample");
     }

@@ -142,9 +142,8 @@ TEST(deep)
     enum { DEEP = 20000 };
     world_begin(1);
     world_add_wait(0, 0x100, GET, COHORT__WAIT_SEVERAL, 0x10000, 5);
-    struct look_inputs *inputs = calloc(DEEP, sizeof(*inputs));
-    struct look_wait *listed = calloc(DEEP, sizeof(*listed));
-    CHECK(inputs && listed);
+    struct look_inputs *inputs = test_calloc(DEEP, sizeof(*inputs));
+    struct look_wait *listed = test_calloc(DEEP, sizeof(*listed));
     w.looks[0].inputs = inputs;
     w.looks[0].listed = listed;
     for (uint64_t i = 0; i < DEEP; i++) {

@@ -163,7 +163,7 @@ TEST(pending_kinds)
 {
     static const enum cohort__wait_kind kinds[] = {COHORT__WAIT_COLLECTIVE, COHORT__WAIT_GET,
                                                    COHORT__WAIT_SET, COHORT__WAIT_REMOTE};
-    enum { NUM = sizeof(kinds) / sizeof(kinds[0]) };
+    enum { NUM = NUM_OF(kinds) };
     struct cohort__wait_line *wait = wait_line(0x100, 0);
     struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
     line->num = 1;
@@ -490,7 +490,7 @@ TEST(copied)
     }
     CHECK_INT(next, bytes);
     const uint32_t kinds[] = {COHORT__LEDGER_TRACE, COHORT__LEDGER_NUM_KINDS, UINT32_MAX};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(kinds); i++) {
         memcpy(copy + bytes_of_first(copy), &kinds[i], sizeof(kinds[i]));
         CHECK_FAILS(look_make(&look, copy, bytes), COHORT_ERR_PROTOCOL, "makes no sense");
     }
@@ -573,10 +573,9 @@ static void check_sound(const struct look *look)
 /* A copy whose lines have anything in them: of a daemon that is wrong, or a process that is. */
 TEST(damaged)
 {
-    struct cohort__random random;
     size_t whole;
     char *copy = copy_here(&whole);
-    cohort__random_init(&random, 4713);
+    struct cohort__random random = cohort__random_seeded(4713);
     for (uint64_t round = 0; round < test_rounds(20000, 500); round++) {
         char made[32768];
         struct look *look = NULL;

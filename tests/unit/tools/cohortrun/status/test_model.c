@@ -585,7 +585,7 @@ TEST(objects)
         {COHORT__WAIT_LOCAL_BARRIER, "a local barrier", "local_barrier"},
         {COHORT__WAIT_QUEUE, "a queue", "queue"},
     };
-    for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+    for (size_t i = 0; i < NUM_OF(objects); i++) {
         char want[80];
         world_begin(1);
         world_add_wait(0, 0x100, LOCK, objects[i].kind, 0x900, 5);
