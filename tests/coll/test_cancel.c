@@ -420,9 +420,8 @@ TEST(scope)
     struct row *row = row_create();
     struct scoped scoped = {.row = row, .site = 3, .first = 2, .last = 4};
     cohort_future *called, *before = add(row, 3, 1), *after, *others[5];
-    cohort_scope *scope;
-    CHECK_OK(cohort_promise_create(&scoped.called, &called));
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    scoped.called = new_promise(&called);
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, call_in_scope, &scoped));
     CHECK_OK(cohort_await(called));
     after = add(row, 3, 5);
@@ -458,12 +457,11 @@ TEST(scope_around)
     struct row *row = row_create();
     struct scoped parts[2];
     cohort_future *between = NULL;
-    cohort_scope *scope;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     for (uint32_t i = 0; i < 2; i++) {
         cohort_future *called;
         parts[i] = (struct scoped){.row = row, .site = 2, .first = 1 + 2 * i, .last = 1 + 2 * i};
-        CHECK_OK(cohort_promise_create(&parts[i].called, &called));
+        parts[i].called = new_promise(&called);
         CHECK_OK(cohort_scope_async(scope, call_in_scope, &parts[i]));
         CHECK_OK(cohort_await(called));
         if (i == 0)
@@ -508,9 +506,8 @@ TEST(scopes)
         bool is_late = i % 3 == 0;
         struct scoped scoped = {.row = row, .site = (uint32_t)i % 2, .first = i + 1, .last = i + 1};
         uint32_t num = num_watched(row->comms[0]);
-        cohort_scope *scope;
         most = num > most ? num : most;
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         CHECK_OK(cohort_scope_async(scope, is_late ? call_too_late : call_in_scope, &scoped));
         if (!is_late)
             cohort_scope_cancel(scope);
@@ -632,13 +629,12 @@ static void gather_in_scope(enum gathering gathering)
     struct row *row = row_create();
     struct joining all[SITES];
     cohort_future *joined[SITES] = {NULL};
-    cohort_scope *scope;
     for (uint32_t site = 0; site < SITES; site++)
         all[site] = (struct joining){.row = row, .gathering = gathering, .site = site};
     for (uint32_t site = 0; site < SITES - 1; site++)
         if (site != 3)
             joined[site] = cohort_async(join, &all[site]);
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, join, &all[3]));
     while (!all[3].has_called)
         cohort_yield();

@@ -83,9 +83,8 @@ static void check_kind(uint32_t num_localities, enum kind kind)
     struct pair *pair = pair_create(num_localities);
     struct waiting waiting = {.pair = pair, .kind = kind};
     cohort_future *begun;
-    cohort_scope *scope;
-    CHECK_OK(cohort_promise_create(&waiting.begun, &begun));
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    waiting.begun = new_promise(&begun);
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, wait, &waiting));
     CHECK_OK(cohort_await(begun));
     cohort_scope_cancel(scope);
@@ -151,15 +150,14 @@ TEST(cancelled_before)
         struct pair *pair = pair_create(num_localities);
         struct waiting waiting = {.pair = pair};
         cohort_future *begun;
-        cohort_scope *scope;
-        CHECK_OK(cohort_promise_create(&waiting.begun, &begun));
+        waiting.begun = new_promise(&begun);
         for (unsigned tag = 1; tag <= 2; tag++) {
             int value = 10 + (int)tag;
             CHECK_OK(cohort_await(cohort_channel_set(pair->comms[1], 0, tag, &value, 4)));
             /* A set's end does not say that its message has arrived. */
             CHECK_OK(cohort_await(cohort_channel_probe(pair->comms[0], 1, tag, NULL, NULL)));
         }
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         CHECK_OK(cohort_scope_async(scope, call_cancelled, &waiting));
         CHECK_OK(cohort_await(begun));
         cohort_scope_cancel(scope);
@@ -216,11 +214,10 @@ static void run_race(uint64_t seed, uint32_t num_localities, size_t bytes)
     struct race race = {.pair = pair_create(num_localities), .seed = seed, .bytes = bytes};
     unsigned char *from = calloc(1, bytes);
     cohort_future *sets[NUM_MESSAGES];
-    cohort_scope *scope;
     race.data = calloc(NUM_MESSAGES, bytes);
     CHECK(race.data && from);
     struct cohort__random random = cohort__random_seeded(seed);
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, get_some, &race));
     uint64_t when = cohort__random_below(&random, NUM_MESSAGES);
     cohort_future *canceller = NULL;
@@ -274,10 +271,9 @@ static void run_sets_race(uint64_t seed, uint32_t num_localities)
     unsigned char *to = malloc(LONG);
     cohort_status got[NUM_MESSAGES];
     cohort_future *canceller = NULL;
-    cohort_scope *scope;
     uint64_t when = seed % NUM_MESSAGES;
     CHECK(to);
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, set_some, &sets));
     /* It has begun, or it would never run, and nobody would set anything. */
     CHECK_OK(cohort_await(cohort_channel_probe(sets.pair->comms[0], 1, TAG, NULL, NULL)));
@@ -309,8 +305,7 @@ TEST(leaving)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct race race = {.pair = pair_create(1 + seed % 2), .bytes = 8, .leaves = true};
-        cohort_scope *scope;
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         CHECK_OK(cohort_scope_async(scope, get_some, &race));
         cohort_yield();
         cohort_future *canceller = cohort_async(cancel_sometime, scope);

@@ -254,9 +254,8 @@ static cohort_status call_in_scope(void *arg)
 static void begin_in_scope(struct site *site, void (*begin)(struct site *site), bool cancels)
 {
     struct scoped scoped = {begin, site, cancels};
-    cohort_scope *scope;
     scarce_pause();
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, call_in_scope, &scoped));
     CHECK_INT(cohort_scope_await(scope), cancels ? COHORT_ERR_CANCELLED : COHORT_OK);
     scarce_go_on();

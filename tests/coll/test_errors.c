@@ -8,6 +8,7 @@
 
 #include "tests/support/program.h"
 #include "tests/support/sites.h"
+#include "tests/support/new.h"
 #include "tests/support/test.h"
 
 /* Wrong calls: sites that differ, and mistakes that cause no message. Each is followed by a right
@@ -317,7 +318,7 @@ static cohort_status site_comes_late(cohort_comm *comm, void *arg)
 
 TEST(site_never_comes)
 {
-    CHECK_OK(cohort_promise_create(&site_2_may_come, &site_2_comes));
+    site_2_may_come = new_promise(&site_2_comes);
     run("site-never-comes", 3, 1024, site_comes_late);
     cohort_future_unref(site_2_comes);
 }
@@ -380,8 +381,8 @@ static void run_leaver(const char *algorithms)
     enum { NUM = 3 };
     cohort_comm_options options[NUM];
     cohort_future *sites[NUM];
-    CHECK_OK(cohort_promise_create(&leaver.may_leave, &leaver.leaves));
-    CHECK_OK(cohort_promise_create(&leaver.may_call, &leaver.calls));
+    leaver.may_leave = new_promise(&leaver.leaves);
+    leaver.may_call = new_promise(&leaver.calls);
     for (uint32_t site = 0; site < NUM; site++) {
         options[site] = (cohort_comm_options){.num_sites = NUM,
                                               .this_site = site,

@@ -66,7 +66,7 @@ static void run(struct round round)
     cluster_locate(cluster, positions);
     cluster_place(cluster, round.placement);
     round.num_left = NUM_SITES - NUM_SITES / NUM_HOSTS;
-    CHECK_OK(cohort_promise_create(&round.have_rows, &round.may_call));
+    round.have_rows = new_promise(&round.may_call);
     CHECK_OK(cluster_sites(cluster, (struct sites){.name = "held back",
                                                    .options = {.num_sites = NUM_SITES, .arity = 2},
                                                    .run = run_site,

@@ -67,7 +67,7 @@ static cohort_status wait_for_missing(cohort_comm *comm, void *arg)
 TEST(one_asks)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
-    CHECK_OK(cohort_promise_create(&missing_may_come, &missing_comes));
+    missing_may_come = new_promise(&missing_comes);
     CHECK_OK(cluster_sites(cluster,
                            (struct sites){.name = "one-asks",
                                           .options = {.num_sites = NUM_SITES, .stall_after = 1000},

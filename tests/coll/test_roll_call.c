@@ -56,7 +56,7 @@ static cohort_status broadcast(cohort_comm *comm, void *arg)
 TEST(untaken)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
-    CHECK_OK(cohort_promise_create(&others_may_come, &others_come));
+    others_may_come = new_promise(&others_come);
     CHECK_OK(
         cluster_sites(cluster, (struct sites){
                                    .name = "untaken",
@@ -88,7 +88,7 @@ static cohort_status exchange(cohort_comm *comm, void *arg)
 TEST(once)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
-    CHECK_OK(cohort_promise_create(&others_may_come, &others_come));
+    others_may_come = new_promise(&others_come);
     CHECK_OK(
         cluster_sites(cluster, (struct sites){.name = "once",
                                               .options = {.num_sites = 2, .stall_after = 10000000},
@@ -132,7 +132,7 @@ TEST(composed)
     struct cluster *cluster = cluster_create(1, 4, 0);
     cluster_place(cluster, CLUSTER_BLOCKS);
     cluster_locate(cluster, positions);
-    CHECK_OK(cohort_promise_create(&others_may_come, &others_come));
+    others_may_come = new_promise(&others_come);
     CHECK_OK(cluster_sites(cluster, (struct sites){
                                         .name = "composed",
                                         .options = {.num_sites = NUM_COMPOSED,
@@ -190,8 +190,8 @@ static cohort_status wait_for_window(cohort_comm *comm, void *arg)
 TEST(window)
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
-    CHECK_OK(cohort_promise_create(&others_may_come, &others_come));
-    CHECK_OK(cohort_promise_create(&others_may_end, &others_end));
+    others_may_come = new_promise(&others_come);
+    others_may_end = new_promise(&others_end);
     CHECK_OK(cluster_sites(
         cluster,
         (struct sites){.name = "window", .options = {.num_sites = 2}, .run = wait_for_window}));

@@ -58,7 +58,7 @@ static void run(uint32_t num_localities, uint32_t culprit)
 {
     struct member members[NUM_SITES];
     struct team team = {.cluster = cluster_create(SEED, num_localities, 0), .culprit = culprit};
-    CHECK_OK(cohort_scope_create(NULL, &team.scope));
+    team.scope = new_scope();
     for (uint32_t i = 0; i < NUM_SITES; i++) {
         members[i] = (struct member){&team, i};
         CHECK_OK(cohort_scope_async(team.scope, site, &members[i]));

@@ -218,13 +218,13 @@ static cohort_status call_when_cancelled(void *arg)
 TEST(cancelled)
 {
     struct outer outer = {.cluster = cluster_create(SEED, 1, 0)};
-    CHECK_OK(cohort_scope_create(NULL, &outer.scope));
+    outer.scope = new_scope();
     CHECK_OK(cohort_scope_async(outer.scope, call_in_scope, &outer));
     CHECK_INT(cohort_scope_await(outer.scope), COHORT_ERR_CANCELLED);
     CHECK_INT(outer.num_waiting, 0);
 
     /* No function begins, and nothing is left. */
-    CHECK_OK(cohort_scope_create(NULL, &outer.scope));
+    outer.scope = new_scope();
     CHECK_OK(cohort_scope_async(outer.scope, call_when_cancelled, &outer));
     cohort_scope_cancel(outer.scope);
     CHECK_INT(cohort_scope_await(outer.scope), COHORT_ERR_CANCELLED);
@@ -280,7 +280,7 @@ static void tear(uint32_t num_localities, uint32_t num_yields, bool is_cancelled
         torn.tears[i] = (struct tear){&torn, i};
     for (uint32_t i = 1; i < num_localities; i++)
         others[i - 1] = cohort_async(call_to_meet, &torn.tears[i]);
-    CHECK_OK(cohort_scope_create(NULL, &torn.scope));
+    torn.scope = new_scope();
     CHECK_OK(cohort_scope_async(torn.scope, call_to_meet, &torn.tears[0]));
     while (!torn.num_called)
         cohort_yield();

@@ -8,6 +8,7 @@
 #include <cohort/cohort.h>
 #include <cohort/uv.h>
 
+#include "tests/support/new.h"
 #include "tests/support/test.h"
 
 /* Programs that hang, each in its own way, until they are killed. Functions that tests look for are
@@ -432,7 +433,7 @@ static cohort_status passed_on(void *arg)
     (void)arg;
     CHECK_OK(cohort_await(first));
     CHECK_OK(cohort_await(second));
-    CHECK_OK(cohort_promise_create(&promise, &never));
+    promise = new_promise(&never);
     first = cohort_async(meet_first, NULL);
     second = cohort_async(meet_never, NULL);
     CHECK_OK(cohort_await(first));
@@ -466,8 +467,7 @@ static cohort_status agrees(void *arg)
 
 NOT_INLINE static void wait_for_never(void)
 {
-    cohort_promise *promise;
-    CHECK_OK(cohort_promise_create(&promise, &never));
+    cohort_promise *promise = new_promise(&never);
     CHECK_OK(cohort_await(cohort_future_ref(never)));
 }
 
@@ -527,8 +527,7 @@ static cohort_status never_ends(void *arg)
 
 NOT_INLINE static void await_scope(void)
 {
-    cohort_scope *scope;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, never_ends, NULL));
     CHECK_OK(cohort_scope_await(scope));
 }
@@ -693,10 +692,9 @@ NOT_INLINE static cohort_status lock_second(void *arg)
 static cohort_status many(void *arg)
 {
     enum { NUM = 17000 };
-    cohort_promise *promise;
     cohort_future *last = NULL;
     (void)arg;
-    CHECK_OK(cohort_promise_create(&promise, &never));
+    cohort_promise *promise = new_promise(&never);
     for (int i = 0; i < NUM - 1; i++)
         cohort_future_unref(cohort_async(wait_for_ever, NULL));
     last = cohort_async(wait_for_ever, NULL);
@@ -711,10 +709,9 @@ static cohort_status many(void *arg)
 static cohort_status alone(void *arg)
 {
     enum { NUM = 1000 };
-    cohort_promise *promise;
     cohort_mutex *mutex;
     (void)arg;
-    CHECK_OK(cohort_promise_create(&promise, &never));
+    cohort_promise *promise = new_promise(&never);
     CHECK_OK(cohort_mutex_create(&mutex));
     CHECK_OK(cohort_mutex_lock(mutex, UINT64_MAX));
     for (int i = 0; i < NUM; i++)
@@ -745,7 +742,7 @@ static cohort_status holds(void *arg)
 {
     cohort_future *future;
     (void)arg;
-    CHECK_OK(cohort_promise_create(&let_go, &future));
+    let_go = new_promise(&future);
     pthread_mutex_lock(&held);
     cohort_future_unref(cohort_async(take_held, NULL));
     wait_with_held(future);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cohort/cohort.h"
+#include "tests/support/new.h"
 #include "tests/support/test.h"
 
 /* Each kind of wait and start, in a scope that is cancelled before it begins, while it waits, or by
@@ -178,8 +179,7 @@ static cohort_status start_in_blocking(struct trial *trial)
 
 static cohort_status await_inside(struct trial *trial)
 {
-    cohort_scope *inside;
-    CHECK_OK(cohort_scope_create(NULL, &inside));
+    cohort_scope *inside = new_scope();
     cohort_status status = cohort_scope_async(inside, wait_in_task, trial);
     cohort_status end = cohort_scope_await(inside);
     return status ? status : end;
@@ -388,7 +388,7 @@ static const struct kind kinds[] = {
 
 static void make(struct things *things)
 {
-    CHECK_OK(cohort_promise_create(&things->promise, &things->open));
+    things->promise = new_promise(&things->open);
     CHECK_OK(cohort_mutex_create(&things->held));
     CHECK_OK(cohort_mutex_lock(things->held, COHORT_NO_LIMIT));
     CHECK_OK(cohort_condition_create(&things->condition));
@@ -506,7 +506,7 @@ static void try(const struct kind *kind, enum moment moment)
     struct trial trial = {.kind = kind, .moment = moment};
     cohort_future *begun;
     make(&trial.things);
-    CHECK_OK(cohort_promise_create(&trial.begun, &begun));
+    trial.begun = new_promise(&begun);
     CHECK_OK(cohort_scope_create(
         &(cohort_scope_options){.limit_nanoseconds = moment == BY_LIMIT ? LIMIT : 0},
         &trial.scope));

@@ -206,7 +206,7 @@ TEST(own_gives_way)
     for (int i = 0; i < 100; i++) {
         cohort_future *goes_on;
         is_waiting = has_gone_on = false;
-        CHECK_OK(cohort_promise_create(&is_to_go_on, &goes_on));
+        is_to_go_on = new_promise(&goes_on);
         cohort_future *both[] = {
             cohort_async_with(deal_to_others, goes_on, &options),
             cohort_async_with(deal_to_own, cluster_process(cluster, 1), &options),

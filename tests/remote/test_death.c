@@ -60,7 +60,7 @@ static void create(uint64_t seed, uint32_t num_localities)
     fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
     cluster = cluster_create(seed, num_localities, 0);
     atomic_store(&num_run, 0);
-    CHECK_OK(cohort_promise_create(&gate_promise, &gate));
+    gate_promise = new_promise(&gate);
 }
 
 static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)

@@ -106,7 +106,7 @@ static void crowd_gate(uint32_t num, uint32_t num_begun, size_t bytes)
 {
     cluster = cluster_create(7, 2, 0);
     atomic_store(&num_run, 0);
-    CHECK_OK(cohort_promise_create(&gate_promise, &gate));
+    gate_promise = new_promise(&gate);
     for (uint32_t i = 0; i < num; i++)
         at_gate[i] = call(0, 1, "wait_at_gate", &(cohort_object){large, bytes});
     while (atomic_load(&num_run) < num_begun)

@@ -365,7 +365,7 @@ TEST(scope)
     memset(owned, 0, 21 * MIB);
     scoped.handle = share(1, owned, 21 * MIB);
     for (; scoped.num_yields < 200; scoped.num_yields = scoped.num_yields * 3 + 1) {
-        CHECK_OK(cohort_scope_create(NULL, &scoped.scope));
+        scoped.scope = new_scope();
         CHECK_OK(cohort_scope_async(scoped.scope, put_in_scope, &scoped));
         CHECK_INT(cohort_scope_await(scoped.scope), COHORT_ERR_CANCELLED);
         memset(scoped.mine, 0, 20 * MIB); /* nobody reads it any more */

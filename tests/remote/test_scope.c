@@ -159,9 +159,8 @@ TEST(trees)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct order root = {.seed = seed, .rank = seed % NUM_LOCALITIES, .depth = 6};
-        cohort_scope *scope;
         reset(seed);
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         CHECK_OK(call_in(scope, 0, &root));
         CHECK_OK(await_all(scope));
         CHECK_INT(atomic_load(&num_run), size_of(&root));
@@ -175,10 +174,9 @@ TEST(errors)
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct order root = {
             .seed = seed, .rank = seed % NUM_LOCALITIES, .depth = 6, .fails_at = 1 + seed % 7};
-        cohort_scope *scope;
         int size = size_of(&root);
         reset(seed);
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         CHECK_OK(call_in(scope, 0, &root));
         cohort_status status = await_all(scope);
         /* The error of a future that was dropped is nobody's. */
@@ -196,9 +194,8 @@ TEST(cancelled)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct order root = {
             .seed = seed, .rank = seed % NUM_LOCALITIES, .depth = 5, .waits = true};
-        cohort_scope *scope;
         reset(seed);
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         CHECK_OK(call_in(scope, 0, &root));
         for (uint64_t i = 0; i < seed * 7 % 50; i++)
             cohort_yield();
@@ -216,8 +213,7 @@ TEST_WITH_SEED_1(many)
 {
     enum { NUM = 4000 };
     struct order order = {.seed = 1, .rank = 1, .waits = true};
-    cohort_scope *scope;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     for (int i = 0; i < NUM; i++)
         CHECK_OK(call_in(scope, 0, &order));
     while (atomic_load(&num_running) < 8)
@@ -235,9 +231,8 @@ TEST(large)
     *order = (struct order){.seed = 1, .rank = 1, .waits = true};
     for (uint64_t seed = 1; seed <= test_rounds(40, 12); seed++) {
         cohort_object in = {order, BYTES};
-        cohort_scope *scope;
         reset(seed);
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         for (int i = 0; i < NUM; i++)
             CHECK_OK(
                 cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "grow", &in));
@@ -266,10 +261,9 @@ static cohort_status call_link(cohort_scope *scope, uint32_t from, uint32_t to)
 
 TEST_WITH_SEED_1(chain)
 {
-    cohort_scope *scope;
     for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++)
         memcpy(links[rank], &(struct order){.seed = 5, .rank = rank}, sizeof(struct order));
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(call_link(scope, 0, 1));
     CHECK_OK(await_all(scope));
     CHECK_INT(atomic_load(&num_run), CHAIN_LENGTH);
@@ -318,9 +312,8 @@ static cohort_status call_slow(void *arg)
 
 TEST_WITH_SEED_1(results)
 {
-    cohort_scope *scope;
     CHECK(!cohort_scope_current());
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, call_slow, NULL));
     CHECK_OK(await_all(scope));
 }
@@ -329,9 +322,8 @@ TEST_WITH_SEED_1(wrong)
 {
     struct order order = {.seed = 1, .rank = 9};
     struct cohort__process *process;
-    cohort_scope *scope;
     process = cluster_process(cluster, 0);
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_INT(call_in(NULL, 0, &order), COHORT_ERR_BAD_PARAMETER);
     CHECK_FAILS(call_in(scope, 0, &order), COHORT_ERR_BAD_PARAMETER,
                 "cohort_scope_async_at: remote task \"grow\" at locality "
@@ -342,7 +334,7 @@ TEST_WITH_SEED_1(wrong)
     CHECK_FAILS(cohort__scope_async_at_from(process, scope, 0, "nobody", NULL),
                 COHORT_ERR_BAD_PARAMETER, "no function of that name");
     CHECK_OK(await_all(scope));
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    scope = new_scope();
     CHECK_OK(cohort__scope_async_at_from(process, scope, 2, "nobody", NULL));
     CHECK_FAILS(await_all(scope), COHORT_ERR_BAD_PARAMETER,
                 "remote task \"nobody\" at locality 2: no function");
@@ -353,9 +345,8 @@ TEST(death)
 {
     for (uint64_t seed = 1; seed <= 10 && !cluster_is_shared(); seed++) {
         struct order order = {.seed = seed, .rank = 1, .waits = true};
-        cohort_scope *scope;
         reset(seed);
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         cohort_object in = in_of(&order);
         CHECK_OK(cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "relay", &in));
         while (atomic_load(&num_at[2]) < 2)

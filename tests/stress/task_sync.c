@@ -55,8 +55,7 @@ static void play(cohort_task_function *function)
 /* Starts FUNCTION in some tasks of a scope. */
 static cohort_scope *begin(cohort_task_function *function)
 {
-    cohort_scope *scope;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     for (int i = 0; i < NUM_TASKS; i++)
         CHECK_OK(cohort_scope_async(scope, function, NULL));
     return scope;

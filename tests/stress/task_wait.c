@@ -53,7 +53,7 @@ static void *fulfil_requests(void *arg)
 static cohort_future *request(struct request *request, bool is_failure)
 {
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&request->promise, &future));
+    request->promise = new_promise(&future);
     request->is_failure = is_failure;
     cohort__batch_queue_push(&requests, &request->node);
     return future;
@@ -287,7 +287,7 @@ static cohort_status pass_in_pairs(void *arg)
     for (int p = 0; p < NUM_PAIRS; p++) {
         atomic_init(&pairs[p].num_passes, 0);
         for (int s = 0; s < 2; s++) {
-            CHECK_OK(cohort_promise_create(&pairs[p].promises[s], &pairs[p].futures[s]));
+            pairs[p].promises[s] = new_promise(&pairs[p].futures[s]);
             sides[p][s] = (struct side){&pairs[p], s};
         }
         for (int s = 0; s < 2; s++)

@@ -4,6 +4,7 @@
 
 #include "cohort/comm.h"
 #include "runtime/proc/positions.h"
+#include "tests/support/new.h"
 #include "tests/support/sites.h"
 #include "tests/support/test.h"
 

@@ -106,6 +106,8 @@ static void close_all(void)
     localities_close(&localities);
 }
 
+#define TEST_OPEN(name) TEST_BETWEEN(name, open_all(), close_all())
+
 static struct cohort__notes memory_open(void)
 {
     struct cohort__notes notes;
@@ -222,11 +224,10 @@ static void call_read(uint32_t rank, uint64_t generation, uint32_t source, size_
 /* Leaving and reading ---------------------------------------------------------------------- */
 
 /* From nothing to the most that there may be, in the note and in a cell. Places are used again. */
-TEST(sizes)
+TEST_OPEN(sizes)
 {
     static const size_t sizes[] = {
         0, 1, COHORT__NOTE_INLINE - 1, COHORT__NOTE_INLINE, LONG, LONGEST - 1, LONGEST};
-    open_all();
     uint64_t generation = 1;
     for (int round = 0; round < 20; round++)
         for (size_t i = 0; i < NUM_OF(sizes); i++, generation++)
@@ -236,15 +237,13 @@ TEST(sizes)
                 else
                     call_read((rank + k) % NUM, generation, rank, sizes[i]);
     CHECK(generation > 2 * W);
-    close_all();
 }
 
 /* Each of the notes of a call has its own place, and notes are left and read in any order. */
-TEST(any_order)
+TEST_OPEN(any_order)
 {
     static const uint64_t generations[] = {7, 5, 6};
     struct cohort__notice_call posters[3], readers[3];
-    open_all();
     for (uint32_t i = 0; i < 3; i++) {
         posters[i] = poster(generations[i]);
         readers[i] = reader(generations[i], 1);
@@ -270,13 +269,11 @@ TEST(any_order)
         end(0, &posters[i]);
         end(1, &readers[i]);
     }
-    close_all();
 }
 
 /* All places are taken, by the longest notes. Each has a cell of its own. */
-TEST(full)
+TEST_OPEN(full)
 {
-    open_all();
     struct cohort__notice_readers readers_of = for_one(1);
     struct cohort__notice_call posters[W + 1], readers[W];
     for (uint64_t i = 0; i <= W; i++) {
@@ -296,13 +293,11 @@ TEST(full)
             take(1, &readers[i], number, 0, LONGEST);
     for (uint32_t number = 0; number < COHORT__NOTES_OF_CALL; number++)
         CHECK(post(0, &posters[W], number, LONGEST, &readers_of));
-    close_all();
 }
 
 /* Notes that are read soon use few cells. */
-TEST(few_cells)
+TEST_OPEN(few_cells)
 {
-    open_all();
     struct cohort__notice_readers readers_of = for_one(1);
     for (uint64_t generation = 1; generation < 3 * W; generation++) {
         struct cohort__notice_call call = reader(generation, 1);
@@ -311,7 +306,6 @@ TEST(few_cells)
         CHECK(find(1, &call, 0, 0)->cell < 2);
         end(1, &call);
     }
-    close_all();
 }
 
 /* Places ----------------------------------------------------------------------------------- */
@@ -346,9 +340,8 @@ TEST(reuse)
 }
 
 /* The leader of several notes has passed when it has read the last one. */
-TEST(many_reads)
+TEST_OPEN(many_reads)
 {
-    open_all();
     struct cohort__notice_readers readers_of = for_one(0);
     struct cohort__notice_call call = reader(1, NUM - 1), next = poster(1 + W);
     for (uint32_t rank = 1; rank < NUM; rank++)
@@ -360,19 +353,16 @@ TEST(many_reads)
         take(0, &call, 0, rank, 8);
     }
     CHECK(post(1, &next, 0, 8, &readers_of)); /* before the call ends */
-    close_all();
 }
 
 /* Only the reader counts. */
-TEST(other_readers)
+TEST_OPEN(other_readers)
 {
-    open_all();
     struct cohort__notice_readers readers_of = for_one(2);
     CHECK(call_post(0, 1, 8, &readers_of));
     call_read(2, 1, 0, 8);
     CHECK(call_post(0, 1 + W, 8, &for_all));
     CHECK(!call_post(0, 1 + 2 * W, 8, &readers_of));
-    close_all();
 }
 
 /* Readers that fail, or leave the call out, pass it all the same. */
@@ -403,9 +393,8 @@ TEST(left_out)
 }
 
 /* Many windows are left out in one go. */
-TEST(long_way)
+TEST_OPEN(long_way)
 {
-    open_all();
     struct cohort__notice_call calls[W];
     for (uint64_t i = 0; i < W; i++)
         CHECK(call_post(0, 1 + i, 8, &for_all));
@@ -417,14 +406,12 @@ TEST(long_way)
         begin(0, &calls[i]);
         CHECK(post(0, &calls[i], 0, 8, &for_all));
     }
-    close_all();
 }
 
 /* Two sites of a locality. The later one reads first. Its place is not passed before the earlier
  * one has read what is there, whoever has left that. */
-TEST(earlier_reader)
+TEST_OPEN(earlier_reader)
 {
-    open_all();
     struct cohort__notice_readers readers_of = for_one(1);
     struct cohort__notice_call early = reader(1, 1), late = reader(1 + W, 1);
     struct cohort__notice_call next = poster(1 + W), third = poster(1 + 2 * W);
@@ -441,14 +428,12 @@ TEST(earlier_reader)
     take(1, &early, 0, 0, LONG);
     CHECK(post(0, &next, 0, LONG, &readers_of));
     CHECK(post(2, &third, 0, 8, &readers_of));
-    close_all();
 }
 
 /* What this locality has passed, a late site neither finds nor leaves. It learns who has left it
  * out. */
-TEST(late)
+TEST_OPEN(late)
 {
-    open_all();
     struct cohort__notice_call late = reader(1, 1), post_late = poster(1), in_time = reader(2, 1);
     struct cohort__notice_call wrong = reader(3, 1), after_wrong = reader(3, 1);
     CHECK(call_post(0, 1, 8, &for_all));
@@ -473,7 +458,6 @@ TEST(late)
     begin(2, &post_late);
     CHECK(!post(2, &post_late, 0, 8, &for_all));
     end(2, &post_late);
-    close_all();
 }
 
 /* Two sites of a locality want to leave a note in the same place. The earlier one is first, if it
@@ -505,9 +489,8 @@ TEST(turns)
 }
 
 /* Who has not passed is named by its first site. Nobody is asked in vain. */
-TEST(late_readers)
+TEST_OPEN(late_readers)
 {
-    open_all();
     struct cohort__notice_readers readers_of = for_one(1);
     struct cohort__notice_call next = poster(1 + W);
     uint32_t locality = 0;
@@ -527,14 +510,12 @@ TEST(late_readers)
     call_read(3, 1, 0, 8);
     locality = 0;
     CHECK(cohort__noticeboard_late(boards[0], &next, 0, &locality) == COHORT__NO_SITE);
-    close_all();
 }
 
 /* Other calls, and nonsense ---------------------------------------------------------------- */
 
-TEST(other_call)
+TEST_OPEN(other_call)
 {
-    open_all();
     struct cohort__notice_call call = reader(1, 1), other = poster(1);
     other.fingerprint = FINGERPRINT + 1;
     begin(0, &other);
@@ -561,15 +542,13 @@ TEST(other_call)
     CHECK(to && !cohort__noticeboard_is_of(&two, note, 1) && !find(1, &two, 0, 0));
     cohort__noticeboard_publish(boards[0], &next, 0, &readers_of);
     CHECK(!cohort__noticeboard_is_of(&two, note, 1) && !find(1, &two, 0, 0));
-    close_all();
 }
 
 /* Another process may write anything. */
-TEST(nonsense)
+TEST_OPEN(nonsense)
 {
     static const uint32_t wrong[][2] = {
         {LONG, COHORT__NUM_NOTES}, {LONG, UINT32_MAX}, {LONGEST + 1, 0}, {UINT32_MAX, 0}};
-    open_all();
     struct cohort__notice_call call = reader(1, 1);
     CHECK(call_post(0, 1, LONG, &for_all));
     begin(1, &call);
@@ -585,7 +564,6 @@ TEST(nonsense)
     writable->bytes = LONGEST;
     writable->cell = COHORT__NUM_NOTES - 1;
     CHECK(cohort__noticeboard_data(boards[1], leaders[0], note, &bytes)[LONGEST - 1] == 0);
-    close_all();
 }
 
 /* Sleeping and waking ------------------------------------------------------------------------ */
@@ -666,9 +644,8 @@ static struct waiter waiter(struct cohort__notice_call *call, uint32_t source)
 }
 
 /* Who waits for a place is woken by each that passes it; and if nobody waits, nobody is. */
-TEST(wake_for_place)
+TEST_OPEN(wake_for_place)
 {
-    open_all();
     struct cohort__notice_call next = poster(1 + W), call = reader(1, 1), other = reader(2, 1);
     struct waiter waiting = waiter(&next, NUM);
     CHECK(call_post(0, 1, 8, &for_all));
@@ -694,7 +671,6 @@ TEST(wake_for_place)
     CHECK_INT(waiting.num_ready, 1);
     CHECK(!cohort__noticeboard_give_up(boards[0], &waiting.notice));
     CHECK_INT(num_waiting(), 0);
-    close_all();
 }
 
 /* What a call passes that it has not read wakes those who wait, too: it may be of anybody. */
@@ -725,9 +701,8 @@ TEST(wake_by_passing)
 }
 
 /* Passing more than the generation of the call that reads wakes all, not only whose note it was. */
-TEST(wake_others)
+TEST_OPEN(wake_others)
 {
-    open_all();
     struct cohort__notice_readers readers_of = for_one(1);
     struct cohort__notice_call early = reader(1, 1), late = reader(1 + W, 1);
     struct cohort__notice_call third = poster(1 + 2 * W);
@@ -743,7 +718,6 @@ TEST(wake_others)
     take(1, &early, 0, 0, 8);
     CHECK(was_woken(2));
     CHECK_INT(waiting.num_ready, 1);
-    close_all();
 }
 
 /* What another site of the same locality waits for. */
@@ -776,9 +750,8 @@ TEST(wake_own)
 
 /* It is told once that the note is there; if that was so before it waits, its own locality is woken
  * to look. Who gives up in time is not told. */
-TEST(wait_for_note)
+TEST_OPEN(wait_for_note)
 {
-    open_all();
     struct cohort__notice_call call = reader(1, 3);
     struct waiter early = waiter(&call, 0), late = waiter(&call, 0), none = waiter(&call, 2);
     begin(1, &call);
@@ -798,15 +771,13 @@ TEST(wait_for_note)
     CHECK_INT(late.num_ready, 1);
     CHECK_INT(none.num_ready, 0);
     CHECK(!look(1));
-    close_all();
 }
 
 /* Life --------------------------------------------------------------------------------------- */
 
 /* The number is lent again when all have cleared what they wrote. Nobody looks there any more. */
-TEST(destroy)
+TEST_OPEN(destroy)
 {
-    open_all();
     struct cohort__notes notes = memory_open();
     struct cohort__notice_call call = poster(1 + W), read = reader(2, 1);
     struct waiter for_place = waiter(&call, NUM), for_note = waiter(&read, 2);
@@ -836,7 +807,6 @@ TEST(destroy)
     CHECK_INT(atomic_load(cohort__notes_num_waiting(&notes)), 0);
     cohort__noticeboard_destroy(NULL);
     cohort__boards_close_notes(&notes);
-    close_all();
 }
 
 static bool is_clear(const struct cohort__notes *notes, uint32_t rank)

@@ -66,6 +66,8 @@ static void close_all(void)
     localities_close(&localities);
 }
 
+#define TEST_OPEN(name) TEST_BETWEEN(name, open_all(), close_all())
+
 static uint32_t num_waiting(void)
 {
     struct cohort__board memory;
@@ -154,9 +156,8 @@ static void meet(uint64_t generation, size_t bytes)
     }
 }
 
-TEST(meet)
+TEST_OPEN(meet)
 {
-    open_all();
     size_t share = cohort__team_share(groups[0]);
     CHECK_INT((long long)share, COHORT__BOARD_POST / 3);
     const size_t sizes[] = {0, 1, 8, 10, 11, 16, 17, 1000, share};
@@ -165,13 +166,11 @@ TEST(meet)
         for (size_t i = 0; i < NUM_OF(sizes); i++)
             meet(generation += 1 + (uint64_t)round % 3, sizes[i]);
     CHECK_INT(num_waiting(), 0);
-    close_all();
 }
 
 /* The memory of an arena is given back once all have passed what is there, and used again. */
-TEST(free_arena)
+TEST_OPEN(free_arena)
 {
-    open_all();
     size_t share = cohort__team_share(groups[0]);
     struct cohort__board memory;
     uint32_t slot;
@@ -197,12 +196,10 @@ TEST(free_arena)
     }
     CHECK_INT(num_waiting(), 0);
     cohort__boards_close(&memory);
-    close_all();
 }
 
-TEST(has_posted)
+TEST_OPEN(has_posted)
 {
-    open_all();
     struct cohort__round a = attend(4, 5, 8), b = attend(4, 5, 8);
     CHECK(post(0, &a) && a.is_posted);
     for (uint32_t site = 0; site < NUM_SITES; site++)
@@ -210,7 +207,6 @@ TEST(has_posted)
             CHECK_INT(cohort__team_has_come(teams[1], &b, site), locality_of[site] == 0);
     b.number = 4 + COHORT__BOARD_DEPTH;
     CHECK(!cohort__team_has_come(teams[1], &b, 0));
-    close_all();
 }
 
 /* Another call, or another length. A locality that has posted for another call has not come. */
@@ -238,9 +234,8 @@ TEST(mismatch)
 }
 
 /* A post whose offset can't be right is an error, which names the locality. */
-TEST(nonsense)
+TEST_OPEN(nonsense)
 {
-    open_all();
     struct cohort__board memory;
     struct cohort__round all[NUM];
     struct cohort__error error = {0};
@@ -261,7 +256,6 @@ TEST(nonsense)
     CHECK_CONTAINS(cohort__error_message(&error), "generation 7");
     cohort__error_fini(&error);
     cohort__boards_close(&memory);
-    close_all();
 }
 
 static void go_to_sleep(uint32_t rank)
@@ -361,9 +355,8 @@ static enum cohort__round_state look_shares(uint32_t rank, struct cohort__round 
 
 /* All localities have posted. Each one overwrites part of its data with its share. The others read
  * it when the share is there. */
-TEST(shares)
+TEST_OPEN(shares)
 {
-    open_all();
     struct cohort__round all[NUM];
     const uint32_t first_sites[NUM] = {0, 1, 2}, numbers[NUM] = {0, 2, 1};
     for (uint64_t generation = 1; generation < 20; generation++) {
@@ -393,15 +386,13 @@ TEST(shares)
             cohort__team_pass(teams[rank], generation);
         }
     }
-    close_all();
 }
 
 /* Sleeping and waking ------------------------------------------------------------------------ */
 
 /* Only the last locality to post wakes the others. */
-TEST(wake_when_full)
+TEST_OPEN(wake_when_full)
 {
-    open_all();
     struct cohort__round all[NUM];
     for (uint32_t rank = 0; rank < NUM; rank++)
         all[rank] = attend(1, 5, 8);
@@ -417,14 +408,12 @@ TEST(wake_when_full)
     CHECK_INT(look(2, &all[2]), COHORT__ROUND_FULL);
     CHECK(was_woken(0));
     CHECK(was_woken(1));
-    close_all();
 }
 
 /* A place is used again when all localities have passed it. The localities that pass it wake the
  * one that waits for it. That one counts as waiting only as long as it waits. */
-TEST(places)
+TEST_OPEN(places)
 {
-    open_all();
     struct cohort__round own[COHORT__BOARD_DEPTH + 1];
     for (uint64_t i = 0; i <= COHORT__BOARD_DEPTH; i++) {
         own[i] = attend(i + 1, 5, 100);
@@ -453,13 +442,11 @@ TEST(places)
     go_to_sleep(0);
     cohort__team_pass(teams[1], 2);
     CHECK(!was_woken(0));
-    close_all();
 }
 
 /* The same if the news that all have passed arrives with their next posts. */
-TEST(waiting_no_more)
+TEST_OPEN(waiting_no_more)
 {
-    open_all();
     struct cohort__round own[COHORT__BOARD_DEPTH + 1];
     for (uint64_t i = 0; i <= COHORT__BOARD_DEPTH; i++) {
         own[i] = attend(i + 1, 5, 100);
@@ -477,14 +464,12 @@ TEST(waiting_no_more)
     CHECK_INT(num_waiting(), 1);
     CHECK(post(0, &own[COHORT__BOARD_DEPTH]));
     CHECK_INT(num_waiting(), 0);
-    close_all();
 }
 
 /* Who waits until others have read two posts is woken until both are read. */
-TEST(returned)
+TEST_OPEN(returned)
 {
     const bool none[NUM] = {false};
-    open_all();
     struct cohort__round first = attend(1, 5, 100), second = attend(2, 5, 100);
     CHECK(post(0, &first));
     CHECK(post(0, &second));
@@ -514,7 +499,6 @@ TEST(returned)
     CHECK_INT(cohort__board_post(&memory, slot, 1 + COHORT__BOARD_DEPTH)->share,
               COHORT__BOARD_SHARE_NONE);
     cohort__boards_close(&memory);
-    close_all();
 }
 
 static uint32_t slot_of(uint32_t rank)
@@ -525,9 +509,8 @@ static uint32_t slot_of(uint32_t rank)
 }
 
 /* A post that lends, and is withdrawn then. Where its table can't be, it is nonsense. */
-TEST(lent)
+TEST_OPEN(lent)
 {
-    open_all();
     struct cohort__board memory;
     struct cohort__error error = {0};
     struct cohort__round all[NUM];
@@ -577,7 +560,6 @@ TEST(lent)
     cohort__error_fini(&error);
     cohort__memory_free_for(localities.processes[1], block[1]);
     cohort__boards_close(&memory);
-    close_all();
 }
 
 /* Where the home had no number left, there is no board at any locality: rows by messages. */
@@ -594,9 +576,8 @@ TEST(no_number)
 
 /* There is no place either if the data of earlier posts fills the arena. A post that needs nothing
  * of the arena still has a place. */
-TEST(full_arena)
+TEST_OPEN(full_arena)
 {
-    open_all();
     size_t share = cohort__team_share(groups[0]);
     struct cohort__round first = attend(1, 5, share), small = attend(2, 5, 10);
     struct cohort__round second = attend(3, 5, share);
@@ -615,7 +596,6 @@ TEST(full_arena)
     }
     CHECK(post(1, &second));
     CHECK_INT(num_waiting(), 0);
-    close_all();
 }
 
 /* In any order, with several generations under way at the same time. */
@@ -648,14 +628,12 @@ TEST(random)
 }
 
 /* The error says why there is no team, and nothing is left over. */
-TEST(create_fails)
+TEST_OPEN(create_fails)
 {
-    open_all();
     cohort__process_peer_lost(localities.processes[0], 2, "was killed");
     struct cohort__team *team = NULL;
     CHECK_INT(cohort__team_create(&team, groups[0]), COHORT_ERR_PEER_DIED);
     CHECK_CONTAINS(cohort_error_message(), "communicator \"assembled\": locality 2");
     CHECK(!team);
     cohort__team_destroy(NULL);
-    close_all();
 }

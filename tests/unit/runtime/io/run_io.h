@@ -15,6 +15,7 @@
 #include "runtime/io/object.h"
 #include "runtime/loop/loop.h"
 #include "runtime/task/scheduler.h"
+#include "tests/support/new.h"
 #include "tests/support/test.h"
 
 /* While there is no memory, nothing can be allocated. The linker puts this before the function. */
@@ -176,9 +177,8 @@ static inline cohort_status make_call(void *arg)
 static inline void check_cancel(cohort_future *(*call)(void *arg), void *arg, void (*before)(void))
 {
     struct scoped scoped = {.call = call, .arg = arg};
-    cohort_scope *scope;
     CHECK_OK(cohort_latch_create(1, &scoped.is_made));
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, make_call, &scoped));
     CHECK_OK(cohort_latch_wait(scoped.is_made, COHORT_NO_LIMIT));
     let_begin();

@@ -283,10 +283,9 @@ static cohort_status sync_in_scope(void *arg)
 
 TEST_TASK(slow, run_io_with(2, true, task))
 {
-    cohort_scope *scope;
     cohort_file *file = open_new();
     is_slow = true;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, sync_in_scope, file));
     cohort_yield();
     wait_for_thread();
@@ -377,10 +376,9 @@ static cohort_status overfill_in_scope(void *arg)
 
 static void cancel_partly(struct partly *partly)
 {
-    cohort_scope *scope;
     cohort_future *sync = NULL;
     is_slow = true;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, partly->function, partly));
     cohort_yield();
     let_begin();
@@ -482,10 +480,9 @@ static cohort_status open_in_scope(void *arg)
 /* A thread opens it after the end; its scope was cancelled before. */
 static cohort_status leave_opening(void *arg)
 {
-    cohort_scope *scope;
     left.file = open_new();
     is_slow = true;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, open_in_scope, NULL));
     cohort_yield();
     let_begin();

@@ -396,7 +396,7 @@ static cohort_status cancel(void *arg)
     /* Who cleans up may close. */
     cohort_scope *scope;
     void *both[] = {&scope, pair.ends[1]};
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, close_in_scope, both));
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     check_closed(pair.ends[1]);
@@ -428,8 +428,7 @@ TEST_TASK(race, run_io(task))
     for (int i = 0; i < NUM_RACES; i++) {
         char byte = 0;
         struct buffer buffer = {pair.ends[0], &byte, 1, 0};
-        cohort_scope *scope;
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         CHECK_OK(cohort_scope_async(scope, read_byte, &buffer));
         char sent = (char)i;
         cohort_future *write = cohort_tcp_write(pair.ends[1], &sent, 1);

@@ -15,6 +15,7 @@
 
 #include "cohort/cohort.h"
 #include "cohort/uv.h"
+#include "tests/support/new.h"
 #include "tests/support/test.h"
 
 /* A process that was started alone. tests/multi/embed_test.py has those of cohortrun. */
@@ -259,13 +260,12 @@ static void *stop_meanwhile(void *arg)
 TEST(late_tasks)
 {
     pthread_t thread;
-    cohort_scope *scope;
     cohort_status status;
     struct late late = {.num_tasks = 0};
     int num_before = 0;
     start(2);
-    CHECK_OK(cohort_promise_create(&late.promise, &late.future));
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    late.promise = new_promise(&late.future);
+    cohort_scope *scope = new_scope();
     cohort_future *waiting = cohort_async(wait_and_start, &late);
     CHECK_INT(pthread_create(&thread, NULL, stop_meanwhile, NULL), 0);
     while ((status = cohort_await(cohort_async(count, &late))) == COHORT_OK)
@@ -318,11 +318,10 @@ TEST(callbacks)
 {
     struct called called = {0};
     cohort_callbacks *callbacks = NULL;
-    cohort_promise *promise;
     cohort_future *future;
     CHECK_OK(cohort_callbacks_create(&callbacks));
     start(1);
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     CHECK_OK(cohort_callbacks_add(callbacks, future, note, &called));
     CHECK_OK(cohort_callbacks_add(callbacks, cohort_future_of_value(NULL), stop_in_callback, NULL));
     CHECK_OK(cohort_callbacks_run(callbacks, 0, NULL));

@@ -15,6 +15,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/await_within.h"
+#include "tests/support/new.h"
 #include "tests/support/test.h"
 
 /* Workers park at once, so that what is not seen before the loop blocks is not seen at all. */
@@ -214,8 +215,7 @@ static cohort_status wait_for_timers(void *arg)
 {
     cohort_future *futures[20];
     for (int i = 0; i < 20; i++) {
-        cohort_promise *promise;
-        CHECK_OK(cohort_promise_create(&promise, &futures[i]));
+        cohort_promise *promise = new_promise(&futures[i]);
         CHECK_OK(cohort_await(cohort_run_on_loop(make_timer, promise)));
         if (i % 2) /* one after the other, and several at once */
             CHECK_OK(await_within(cohort_future_ref(futures[i]), 10000000000));
@@ -255,9 +255,8 @@ TEST_TASK(before_block, run(task))
 {
     for (int i = 0; i < 20; i++) {
         uv_prepare_t *prepare = malloc(sizeof(*prepare));
-        cohort_promise *promise;
         cohort_future *future;
-        CHECK_OK(cohort_promise_create(&promise, &future));
+        cohort_promise *promise = new_promise(&future);
         CHECK(prepare != NULL);
         prepare->data = promise;
         cohort_future_unref(cohort_run_on_loop(make_prepare, prepare));
@@ -290,9 +289,8 @@ static cohort_status wait_on_loop(uv_loop_t *loop, void *arg)
 static cohort_status try_to_wait(void *arg)
 {
     struct attempt attempt;
-    cohort_promise *promise;
     void *item;
-    CHECK_OK(cohort_promise_create(&promise, &attempt.future));
+    cohort_promise *promise = new_promise(&attempt.future);
     CHECK_OK(cohort_queue_create(1, &attempt.queue));
     cohort_future *done = cohort_run_on_loop(wait_on_loop, &attempt);
     CHECK_OK(cohort_queue_get(attempt.queue, &item, COHORT_NO_LIMIT));
@@ -424,7 +422,7 @@ static void check_runtime_is_gone(void)
     CHECK_INT(cohort_await(cohort_future_ref(late.pending)), COHORT_ERR_STATE);
     CHECK_INT(cohort_worker_index(), -1);
 
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    promise = new_promise(&future);
     cohort_promise_fulfil(promise, NULL);
     CHECK_OK(cohort_await(future));
     CHECK_OK(cohort_queue_put(late.queue, &late, 0));
@@ -479,14 +477,13 @@ static void let_work_end(void)
 
 TEST(under_way)
 {
-    cohort_promise *promise;
     cohort__log_level_set(COHORT__LOG_WARN);
     cohort__log_sink_set(keep_line, NULL);
     sem_init(&late.has_begun, 0, 0);
     sem_init(&late.may_end, 0, 0);
     late.main_thread = pthread_self();
     CHECK_OK(cohort_queue_create(9, &late.queue));
-    CHECK_OK(cohort_promise_create(&promise, &late.pending));
+    cohort_promise *promise = new_promise(&late.pending);
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
         logged[0] = '\0';
         late.num_ended = 0;

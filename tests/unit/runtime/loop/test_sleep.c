@@ -13,6 +13,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/await_within.h"
+#include "tests/support/new.h"
 #include "tests/support/test.h"
 
 enum { NUM_SLEEPERS = 64 };
@@ -138,15 +139,14 @@ static cohort_status sleep_for_moments(void *arg)
 static cohort_status sleep_in_scopes(void *arg)
 {
     for (int round = 0; round < 20; round++) {
-        cohort_scope *scope;
         num_cancelled = 0;
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         for (int i = 0; i < 20; i++)
             CHECK_OK(cohort_scope_async(scope, sleep_for_ever, NULL));
         CHECK_OK(cohort_await(cohort_sleep(1000 * (uint64_t)round)));
         cohort_scope_cancel(scope);
         CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        scope = new_scope();
         for (int i = 0; i < 20; i++)
             CHECK_OK(cohort_scope_async(scope, sleep_for_moments, NULL));
         CHECK_OK(cohort_scope_await(scope));
@@ -293,7 +293,7 @@ static void *wait_for_long_sleep(void *arg)
 static cohort_status begin_long_sleep(void *arg)
 {
     last.future = cohort_sleep(3600ull * 1000000000);
-    CHECK_OK(cohort_scope_create(NULL, &last.scope));
+    last.scope = new_scope();
     cohort__scheduler_stop();
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }

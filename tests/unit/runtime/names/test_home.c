@@ -436,10 +436,9 @@ TEST_HOME(many_runs)
 }
 
 /* Sites that lie so that there would be too many runs: two bytes a site. */
-TEST(scattered)
+TEST_HOME(scattered)
 {
     const uint32_t num_sites = (uint32_t)test_rounds_of(1 << 24, 200000, 70000);
-    begin();
     for (uint32_t site = 0; site < num_sites; site++)
         join("a", 4095 - site % 2 * 300, site, num_sites);
     CHECK_INT(num_notes, 2);
@@ -451,7 +450,6 @@ TEST(scattered)
                   4095 - (int)(site % 2) * 300);
         free(notes[n].localities);
     }
-    end();
 }
 
 /* Too many sites for a table have runs, as many as fit in a message. */
@@ -793,10 +791,9 @@ TEST_HOME(death_ends_failed)
 
 /* The dead one's sites have left: the instance ends with the last one that lives, or with its
  * death. */
-TEST(dead_have_left)
+TEST_HOME(dead_have_left)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
-    begin();
     join("a", 1, 0, 3);
     join("a", 3, 1, 3);
     join("a", 2, 2, 3);
@@ -813,7 +810,6 @@ TEST(dead_have_left)
     CHECK_INT(notes[0].type, COHORT__REGISTRY_END);
     CHECK_INT(notes[0].instance, instance);
     CHECK_INT((long long)home.names.num_nodes, 0);
-    end();
 }
 
 static void join_child(uint32_t source, uint32_t site)
@@ -832,10 +828,9 @@ static void join_child(uint32_t source, uint32_t site)
 
 /* A child comes alive after the death of one that had joined: the others have joined, too, before
  * they heard of it. They leave it at once, and nobody waits for the dead one. */
-TEST(child_of_dead)
+TEST_HOME(child_of_dead)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
-    begin();
     join_child(3, 1);
     die(3);
     die(4);
@@ -857,7 +852,6 @@ TEST(child_of_dead)
     }
     CHECK(num_notes > 0 && notes[0].type == COHORT__REGISTRY_END);
     CHECK_INT((long long)home.names.num_nodes, 0);
-    end();
 }
 
 /* SITE of those that live joins a gathering of the sites of "a", as if NUM_SITES were alive. */
@@ -886,10 +880,9 @@ static void gather(uint64_t of, uint32_t source, uint32_t site, uint32_t num_sit
 
 /* A gathering fails when a site that has not joined has left by itself, but not because of the
  * dead, and not for one that has joined. It is forgotten with the instance. */
-TEST(gathering)
+TEST_HOME(gathering)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
-    begin();
     for (uint32_t site = 0; site < 4; site++)
         join("a", 1 + site, site, 4);
     leave("a", 1, 0, instance); /* who has left, and dies then */
@@ -911,14 +904,12 @@ TEST(gathering)
     which = 'b';
     leave("a", 3, 2, instance);
     CHECK(num_notes > 0 && notes[0].type == COHORT__REGISTRY_END);
-    end();
 }
 
 /* What has failed for some stays so for those who come later and know of another death. */
-TEST(gathering_failed_before)
+TEST_HOME(gathering_failed_before)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
-    begin();
     for (uint32_t site = 0; site < 4; site++)
         join("a", 1 + site, site, 4);
     leave("a", 4, 3, instance);
@@ -937,17 +928,15 @@ TEST(gathering_failed_before)
     CHECK_INT(num_notes, 0);
     which = 'b';
     num_dead = 0;
-    end();
 }
 
 /* One that has failed, and that all have joined by now, one of whom has died: that one's letter was
  * read, and who joins last has not heard of the death, so it comes again before it hears that this
  * has failed. */
-TEST(gathering_failed_for_dead)
+TEST_HOME(gathering_failed_for_dead)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
     const char name[] = {'g', 0, which, 0, 0, 0, 0, 0, 0, 0, 0};
-    begin();
     for (uint32_t site = 0; site < 3; site++)
         join("a", 1 + site, site, 3);
     num_dead = 0;
@@ -963,14 +952,12 @@ TEST(gathering_failed_for_dead)
     gather(instance, 1, 0, 2);
     check_refusal(0, 1, 0, COHORT_ERR_TIMEOUT, "it is late");
     num_dead = 0;
-    end();
 }
 
 /* The same if the last one dies, which ends several names at once. */
-TEST(gathering_of_dead)
+TEST_HOME(gathering_of_dead)
 {
     const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
-    begin();
     for (uint32_t site = 0; site < 2; site++)
         join("a", 1 + site, site, 2);
     for (which = 'b'; which < 'z'; which++)
@@ -981,16 +968,14 @@ TEST(gathering_of_dead)
     CHECK_INT((long long)home.names.num_nodes, num_names);
     die(2);
     CHECK_INT((long long)home.names.num_nodes, 0);
-    end();
 }
 
 /* A healthy communicator is divided while others die. Those of the dead one end where they wait. */
-TEST(children_stay)
+TEST_HOME(children_stay)
 {
     struct cohort__list outbox;
     struct cohort__registry_request request = {
         .name = "a\0b", .name_bytes = 3, .terms = "", .num_sites = 2};
-    begin();
     for (uint32_t site = 0; site < 2; site++) {
         request.site = site;
         request.source = 1 + site;
@@ -1002,17 +987,15 @@ TEST(children_stay)
     }
     CHECK_INT(num_notes, 2);
     check_map(0, 1, 1, 2);
-    end();
 }
 
 /* All get the AND of the values, nothing stays, and the name may be used at once. */
-TEST(agreement)
+TEST_HOME(agreement)
 {
     struct cohort__list outbox;
     struct cohort__registry_request request = {
         .name = "a\0b", .name_bytes = 3, .terms = "", .num_sites = 2, .agrees = true};
     static const uint64_t values[] = {7, 12, UINT64_MAX, 8};
-    begin();
     for (uint32_t i = 0; i < 4; i++) {
         request.site = i % 2;
         request.source = 1 + i % 2;
@@ -1028,7 +1011,6 @@ TEST(agreement)
         CHECK_INT((long long)home.names.num_nodes, 0);
     }
     CHECK_INT(home.numbers.num_used, 0);
-    end();
 }
 
 static void revoke(const char *name, uint32_t source, uint32_t site, uint64_t instance,

@@ -10,6 +10,7 @@
 #include "cohort/task.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/worker.h"
+#include "tests/support/new.h"
 #include "tests/support/test.h"
 
 /* The same tests are built with tasks that may move, too. */
@@ -54,6 +55,14 @@ static inline cohort_status await_here(cohort_future *task)
 {
     cohort__worker_self->poll_at = UINT64_MAX / 2;
     return cohort_await(task);
+}
+
+static inline struct cohort__scheduler_options options_of(unsigned num_workers)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = num_workers;
+    return options;
 }
 
 struct run_tasks_program {

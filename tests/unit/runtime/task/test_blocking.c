@@ -163,9 +163,8 @@ static cohort_status call_and_end(void *arg)
 
 static cohort_status cancel(void *arg)
 {
-    cohort_scope *scope;
     has_ended = false;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     while (sem_trywait(&has_begun) == 0)
         ; /* of the cases before */
     CHECK_OK(cohort_scope_async(scope, call_and_end, NULL));
@@ -192,9 +191,8 @@ static cohort_status call_cancelled(void *scope)
 
 static cohort_status cancel_before(void *arg)
 {
-    cohort_scope *scope;
     has_ended = false;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, call_cancelled, scope));
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     CHECK(has_ended);
@@ -212,10 +210,9 @@ static cohort_status call_queued(void *arg)
 
 static cohort_status cancel_queued(void *arg)
 {
-    cohort_scope *scope;
     cohort_future *busy = cohort_async(call, NULL), *next = cohort_async(call, NULL);
     cohort_yield();
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     for (int i = 0; i < 3; i++)
         CHECK_OK(cohort_scope_async(scope, call_queued, NULL));
     cohort_yield();
@@ -260,7 +257,6 @@ static cohort_status late_flow(void *const *values, size_t count, void **ret_val
 
 static cohort_status start_some(void *arg)
 {
-    cohort_scope *inside;
     cohort_future *done = cohort_future_of_value(NULL);
     CHECK(cohort_scope_current() == scope_of_task);
     CHECK(!cohort_cancelled());
@@ -270,7 +266,7 @@ static cohort_status start_some(void *arg)
     cohort_future_unref(cohort_parallel_for(0, 10, NULL, late_index, arg));
     CHECK_OK(cohort_scope_async(scope_of_task, late, arg));
     CHECK_INT(cohort_scope_await(scope_of_task), COHORT_ERR_STATE);
-    CHECK_OK(cohort_scope_create(NULL, &inside));
+    cohort_scope *inside = new_scope();
     CHECK_OK(cohort_scope_async(inside, late, arg));
     CHECK_OK(cohort_scope_await(inside));
     return COHORT_OK;
@@ -283,7 +279,7 @@ static cohort_status call_starting(void *arg)
 
 static cohort_status holds_all(void *arg)
 {
-    CHECK_OK(cohort_scope_create(NULL, &scope_of_task));
+    scope_of_task = new_scope();
     CHECK_OK(cohort_scope_async(scope_of_task, call_starting, arg));
     CHECK_OK(cohort_scope_await(scope_of_task));
     CHECK_INT(num_calls, 15);
@@ -314,7 +310,7 @@ static cohort_status is_cancelled_there(void *arg)
     cohort_promise *promise;
     cohort_future *never;
     for (int has_limit = 0; has_limit < 2; has_limit++) {
-        CHECK_OK(cohort_promise_create(&promise, &never));
+        promise = new_promise(&never);
         CHECK_OK(cohort_scope_create(
             &(cohort_scope_options){.limit_nanoseconds = has_limit ? 10000000 : 0},
             &scope_of_task));

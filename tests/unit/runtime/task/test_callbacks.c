@@ -133,10 +133,9 @@ TEST(result)
     int object;
     struct record value = {0}, none = {0}, error = {0};
     cohort_callbacks *callbacks = create();
-    cohort_promise *promise;
     cohort_future *future;
     start(2);
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     add(callbacks, future, &value);
     CHECK(!is_readable(callbacks));
     CHECK_INT(run(callbacks, 0), 0);
@@ -204,7 +203,7 @@ TEST(bound)
     start(1);
     for (unsigned i = 0; i < NUM; i++) {
         cohort_future *future;
-        CHECK_OK(cohort_promise_create(&promises[i], &future));
+        promises[i] = new_promise(&future);
         add(callbacks, future, &records[i]);
     }
     for (unsigned i = NUM; i-- > 0;)
@@ -258,7 +257,7 @@ TEST(end)
     for (int round = 0; round < 2; round++) {
         ready = pending = (struct record){0};
         start(1);
-        CHECK_OK(cohort_promise_create(&promise, &future));
+        promise = new_promise(&future);
         add(callbacks, future, &pending);
         add(callbacks, cohort_future_of_value(NULL), &ready);
         stop();
@@ -307,10 +306,9 @@ TEST(destroy)
     struct record pending = {0}, other = {0};
     struct last last = {.callbacks = create()};
     cohort_callbacks *callbacks = create();
-    cohort_promise *promise;
     cohort_future *future;
     start(1);
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     add(callbacks, cohort_future_ref(future), &other);
     add(last.callbacks, future, &pending);
     CHECK_OK(
@@ -342,10 +340,9 @@ static unsigned num_waiters(cohort_future *future)
 TEST(forgotten)
 {
     enum { NUM = 100, MOST_LEFT = 16 };
-    cohort_promise *promise;
     cohort_future *future;
     start(1);
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     for (unsigned i = 0; i < NUM; i++) {
         struct record record = {0};
         cohort_callbacks *callbacks = create();
@@ -541,7 +538,7 @@ TEST(destroy_race)
         pthread_t thread;
         for (unsigned i = 0; i < NUM; i++) {
             cohort_future *future;
-            CHECK_OK(cohort_promise_create(&promises[i], &future));
+            promises[i] = new_promise(&future);
             add(callbacks, future, &records[i]);
         }
         CHECK_INT(pthread_create(&thread, NULL, complete_in_thread, promises), 0);

@@ -151,9 +151,8 @@ static void *fulfil_when_asleep(void *arg)
 static void hand_over(int count)
 {
     for (int i = 0; i < count; i++) {
-        cohort_promise *promise;
         cohort_future *future;
-        CHECK_OK(cohort_promise_create(&promise, &future));
+        cohort_promise *promise = new_promise(&future);
         atomic_store(&handed, promise);
         CHECK_OK(cohort_await(future));
     }

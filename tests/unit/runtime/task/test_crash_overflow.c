@@ -83,8 +83,7 @@ static cohort_status descend_task(void *arg)
 static cohort_status several(void *arg)
 {
     struct descent descent = {.depth = *(int *)arg};
-    cohort_promise *promise;
-    CHECK_OK(cohort_promise_create(&promise, &descent.gate));
+    cohort_promise *promise = new_promise(&descent.gate);
     cohort_future *tasks[4];
     for (int i = 0; i < 4; i++) {
         tasks[i] = cohort_async(i < 3 ? wait_task : descend_task, &descent);

@@ -46,7 +46,7 @@ static void check_values(void)
     struct sum sums[2] = {{0}};
     for (int i = 0; i < 3; i++) {
         values[i] = i + 1;
-        CHECK_OK(cohort_promise_create(&promises[i], &inputs[i]));
+        promises[i] = new_promise(&inputs[i]);
     }
     outputs[0] = cohort_dataflow(inputs, 3, add, &sums[0]);
     CHECK_INT((long long)cohort__scheduler_live_tasks(), 2);
@@ -72,9 +72,8 @@ static void check_without_inputs(void)
 static void check_failures(void)
 {
     struct sum sum = {0};
-    cohort_promise *promise;
     cohort_future *inputs[3] = {cohort_future_of_value(&values[0])};
-    CHECK_OK(cohort_promise_create(&promise, &inputs[1]));
+    cohort_promise *promise = new_promise(&inputs[1]);
     inputs[2] = cohort_future_of_error(COHORT_ERR_NETWORK, "two");
     cohort_future *kept[3], *output = cohort_dataflow(inputs, 3, add, &sum);
     CHECK(!cohort_future_ready(output));

@@ -78,7 +78,7 @@ static void start(struct round *round, cohort_task_function *function, uint64_t 
     num_calls = 0;
     round->result = NULL;
     if (!round->open)
-        CHECK_OK(cohort_promise_create(&round->promise, &round->open));
+        round->promise = new_promise(&round->open);
     CHECK_OK(
         cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &round->scope));
     cohort_status status = cohort_scope_async(round->scope, function, round);

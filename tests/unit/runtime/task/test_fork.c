@@ -39,7 +39,6 @@ static void check_refused(cohort_future *future, const char *message)
 
 static void be_child(void)
 {
-    cohort_promise *promise;
     cohort_future *future;
     CHECK(cohort__fork_is_child());
     check_refused(cohort_async(no_task, NULL),
@@ -48,7 +47,7 @@ static void be_child(void)
                   "cohort_then: in a process that was forked, which has no runtime");
     check_refused(cohort__fork_refused("it"),
                   "it: in a process that was forked, which has no runtime");
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     CHECK_FAILS(await_within(cohort_future_ref(future), 1), COHORT_ERR_STATE,
                 "cohort_wait: in a process that was forked");
     check_refused(future, "cohort_await: in a process that was forked, which has no runtime");

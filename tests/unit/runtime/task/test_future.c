@@ -338,10 +338,9 @@ struct chain {
 static cohort_status complete_chain(void *arg)
 {
     const struct chain *chain = arg;
-    cohort_promise *promise;
     cohort_future *future;
     pthread_t thread;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     for (size_t i = 0; i < chain->depth; i++)
         future = chain->link(future);
     CHECK(!cohort_future_ready(future));

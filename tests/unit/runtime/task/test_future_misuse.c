@@ -48,9 +48,8 @@ static void check_line(const char *text, const char *function, const char *what)
 /* A future whose last reference was given back. */
 static cohort_future *make_gone(void)
 {
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     cohort_promise_fulfil(promise, NULL);
     CHECK_OK(cohort_await(future));
     return future;
@@ -202,9 +201,8 @@ static cohort_status await_it(void *arg)
 /* Two tasks wait for one future, with one reference. */
 static cohort_status await_in_two_tasks(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *future, *tasks[2];
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     for (int i = 0; i < 2; i++)
         tasks[i] = cohort_async(await_it, future);
     cohort_future *all = cohort_when_all(tasks, 2);
@@ -216,9 +214,8 @@ static cohort_status await_in_two_tasks(void *arg)
 
 static cohort_status await_what_all_took(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     cohort_future *all = cohort_when_all(&future, 1);
     cohort_status status = cohort_await(future);
     cohort_future_unref(all);
@@ -228,9 +225,8 @@ static cohort_status await_what_all_took(void *arg)
 
 static cohort_status join_twice(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *futures[2];
-    CHECK_OK(cohort_promise_create(&promise, &futures[0]));
+    cohort_promise *promise = new_promise(&futures[0]);
     futures[1] = futures[0];
     cohort_future *all = cohort_when_all(futures, 2);
     cohort_promise_fulfil(promise, NULL);
@@ -251,9 +247,8 @@ TEST(shared)
 
 static cohort_status complete_twice(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     cohort_promise_fulfil(promise, NULL);
     if (arg)
         cohort_promise_fulfil(promise, NULL);

@@ -195,9 +195,8 @@ static void *hold_outside(void *future)
 static cohort_status run_outside(void *arg)
 {
     pthread_t thread;
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     CHECK_INT(pthread_create(&thread, NULL, hold_outside, future), 0);
     cohort_yield();
     cohort_promise_fulfil(promise, NULL);
@@ -257,8 +256,7 @@ static cohort_status hold_beside_holders(void *arg)
 {
     pthread_mutex_t own[NUM_HOLDERS];
     cohort_future *holders[NUM_HOLDERS];
-    cohort_promise *promise;
-    CHECK_OK(cohort_promise_create(&promise, &may_end));
+    cohort_promise *promise = new_promise(&may_end);
     for (int i = 0; i < NUM_HOLDERS; i++) {
         CHECK_INT(pthread_mutex_init(&own[i], NULL), 0);
         holders[i] = cohort_async(hold_one, &own[i]);

@@ -79,7 +79,7 @@ struct sources {
 static void make(struct sources *sources)
 {
     for (int i = 0; i < NUM; i++) {
-        CHECK_OK(cohort_promise_create(&sources->promises[i], &sources->futures[i]));
+        sources->promises[i] = new_promise(&sources->futures[i]);
         sources->seen[i] = cohort_future_ref(sources->futures[i]);
     }
 }
@@ -177,9 +177,8 @@ TEST_TASK(long_when_each, run(task))
 {
     enum { LOOKS = 1 << 16, COUNT = 3 * LOOKS };
     cohort_future **futures = calloc(2 * COUNT, sizeof(*futures)), **results = futures + COUNT;
-    cohort_promise *promise;
     CHECK(futures);
-    CHECK_OK(cohort_promise_create(&promise, &futures[COUNT - 1]));
+    cohort_promise *promise = new_promise(&futures[COUNT - 1]);
     const uintptr_t last = cohort__future_what(futures[COUNT - 1]);
     for (unsigned i = 0; i < COUNT - 1; i++)
         futures[i] = cohort_future_of_value(NULL);
@@ -276,7 +275,7 @@ TEST_TASK(scope, run(task))
 {
     struct scoped scoped;
     make(&scoped.sources);
-    CHECK_OK(cohort_scope_create(NULL, &scoped.scope));
+    scoped.scope = new_scope();
     CHECK_OK(cohort_scope_async(scoped.scope, awaits, scoped.sources.futures[0]));
     CHECK_OK(cohort_scope_async(scoped.scope, make_in_scope, &scoped));
     let_suspend();
@@ -337,9 +336,8 @@ static cohort_status many(void *arg)
     enum { MANY = 3 * COHORT__INPUTS_PLACES };
     static cohort_future *futures[MANY];
     for (int round = 0; round < 4; round++) {
-        cohort_promise *promise;
         cohort_future *future;
-        CHECK_OK(cohort_promise_create(&promise, &future));
+        cohort_promise *promise = new_promise(&future);
         for (int i = 0; i < MANY; i++)
             futures[i] = cohort_then(cohort_future_ref(future), follow, NULL);
         cohort__inputs_tick();
@@ -366,7 +364,7 @@ TEST_TASK(many_inputs, run(task))
     static cohort_promise *promises[WIDE];
     static cohort_future *futures[WIDE];
     for (int i = 0; i < WIDE; i++)
-        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+        promises[i] = new_promise(&futures[i]);
     const uintptr_t last = cohort__future_what(futures[LAST]);
     cohort_future *future = cohort_when_all(futures, WIDE);
     cohort__inputs_tick();
@@ -390,7 +388,7 @@ TEST(outside_of_workers)
     cohort_future *results[MANY];
     for (int i = 0; i < MANY; i++) {
         cohort_future *future;
-        CHECK_OK(cohort_promise_create(&promises[i], &future));
+        promises[i] = new_promise(&future);
         results[i] = cohort_when_all(&future, 1);
     }
     cohort__inputs_tick();
@@ -435,8 +433,7 @@ static cohort_status busy(void *arg)
         CHECK_OK(cohort_when_each(futures, 3, results, NULL));
         results[2] = cohort_when_some(&results[1], 2, 2, NULL);
         CHECK_OK(cohort_await(cohort_when_all((cohort_future *[]){results[0], results[2]}, 2)));
-        cohort_scope *scope;
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         CHECK_OK(cohort_scope_async(scope, yield_once, NULL));
         CHECK_OK(cohort_scope_await(scope));
     }

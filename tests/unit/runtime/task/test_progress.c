@@ -14,18 +14,16 @@
 
 enum { MOST_WORKERS = 4 };
 
-static struct cohort__scheduler_options options_of(unsigned num_workers)
+static struct cohort__scheduler_options with_thread(unsigned num_workers)
 {
-    struct cohort__scheduler_options options;
-    cohort__scheduler_options_init(&options);
-    options.num_workers = num_workers;
+    struct cohort__scheduler_options options = options_of(num_workers);
     options.progress_thread = true;
     return options;
 }
 
 static void run_with(unsigned num_workers, cohort_task_function *function, void *arg)
 {
-    struct cohort__scheduler_options options = options_of(num_workers);
+    struct cohort__scheduler_options options = with_thread(num_workers);
     CHECK_OK(run_tasks_with(&options, function, arg));
 }
 
@@ -135,7 +133,7 @@ static cohort_status compute_on_all(void *arg)
 TEST(messages_while_all_workers_compute)
 {
     for (unsigned num_workers = 1; num_workers <= MOST_WORKERS; num_workers++) {
-        struct cohort__scheduler_options options = options_of(num_workers);
+        struct cohort__scheduler_options options = with_thread(num_workers);
         for (unsigned spins = 0; spins < 2; spins++) {
             struct post post;
             options.spin_ns = spins ? COHORT__SPIN_NS : 0;
@@ -162,7 +160,7 @@ static cohort_status send_to_parked(void *arg)
 
 TEST(it_parks_and_is_woken)
 {
-    struct cohort__scheduler_options options = options_of(1);
+    struct cohort__scheduler_options options = with_thread(1);
     struct post post;
     run_with_post(&options, &post, send_to_parked);
     CHECK(atomic_load(&post.num_parks) >= 20);
@@ -215,9 +213,8 @@ static void wake_plain(void *context)
 static cohort_status await_the_loop(void *arg)
 {
     for (int i = 0; i < 1000; i++) {
-        cohort_promise *promise;
         cohort_future *future;
-        CHECK_OK(cohort_promise_create(&promise, &future));
+        cohort_promise *promise = new_promise(&future);
         atomic_store(&asked, promise);
         wake_plain(NULL);
         CHECK_OK(cohort_await(future));
@@ -229,7 +226,7 @@ TEST(it_resumes_tasks)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         for (unsigned spins = 0; spins < 2; spins++) {
-            struct cohort__scheduler_options options = options_of(num_workers);
+            struct cohort__scheduler_options options = with_thread(num_workers);
             struct cohort__scheduler_hooks hooks = {
                 .poll = fulfil_asked, .park = park_or_fulfil, .wake = wake_plain};
             options.spin_ns = spins ? COHORT__SPIN_NS : 0;
@@ -367,7 +364,7 @@ static cohort_status post_and_await(void *arg)
     for (int i = 0; i < NUM_ROUNDS; i++) {
         struct job job = {.work.run = run_last_job};
         cohort_future *future;
-        CHECK_OK(cohort_promise_create(&job.promise, &future));
+        job.promise = new_promise(&future);
         cohort__chore_post(&job.work);
         CHECK_OK(cohort_await(future));
     }
@@ -398,7 +395,7 @@ TEST(any_thread_posts_chores)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
         for (unsigned spins = 0; spins < 2; spins++) {
-            struct cohort__scheduler_options options = options_of(num_workers);
+            struct cohort__scheduler_options options = with_thread(num_workers);
             options.spin_ns = spins ? COHORT__SPIN_NS : 0;
             CHECK_OK(run_tasks_with(&options, post_from_everywhere, NULL));
         }
@@ -425,7 +422,7 @@ TEST(chores_run_before_the_end)
 TEST(stop_before_run)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
-        struct cohort__scheduler_options options = options_of(num_workers);
+        struct cohort__scheduler_options options = with_thread(num_workers);
         CHECK_OK(cohort__scheduler_start(&options, NULL));
         cohort__scheduler_stop();
         CHECK_OK(cohort__scheduler_run());
@@ -446,7 +443,7 @@ static void stop(struct cohort__timer *timer)
 TEST(stopped_by_the_loop)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
-        struct cohort__scheduler_options options = options_of(num_workers);
+        struct cohort__scheduler_options options = with_thread(num_workers);
         struct cohort__timer timer = {.expired = stop};
         CHECK_OK(cohort__scheduler_start(&options, NULL));
         const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;

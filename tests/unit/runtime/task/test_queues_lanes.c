@@ -320,8 +320,7 @@ static cohort_status start_and_cancel(void *scope)
 
 TEST_TASK(scope, run_on(1, 1, task, NULL))
 {
-    cohort_scope *scope;
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, start_and_cancel, scope));
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
 }

@@ -114,7 +114,7 @@ TEST_TASK(the_rest_goes_on, run_on(1, 4, task, NULL))
 {
     clear();
     for (size_t i = 0; i < NUM_WAITING; i++)
-        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+        promises[i] = new_promise(&futures[i]);
     CHECK_OK(cohort_await(cohort_parallel_for(0, NUM_WAITING, NULL, wait_for_the_next, NULL)));
     check_counts(0, NUM_WAITING);
     CHECK_OK(cohort_await(futures[0]));

@@ -79,7 +79,7 @@ static cohort_status move_often(void *arg)
     int num_moved = 0;
     for (int i = 0; i < 1000 || num_moved == 0; i++) {
         struct mover mover = {.worker = -1};
-        CHECK_OK(cohort_promise_create(&mover.promise, &mover.future));
+        mover.promise = new_promise(&mover.future);
         cohort_future *moved = cohort_async(move, &mover);
         /* So that it does not begin on top of this task, whose stack is a thread's own one. */
         while (!atomic_load(&mover.is_on))
@@ -153,7 +153,7 @@ static cohort_status wait_in_pairs(void *arg)
      * this one busy is tried again. */
     for (int i = 0; i < 100 || (may_move(kind) && num_moved == 0); i++) {
         struct pair pair = *kind;
-        CHECK_OK(cohort_promise_create(&pair.mover.promise, &pair.mover.future));
+        pair.mover.promise = new_promise(&pair.mover.future);
         cohort_future *outer =
             cohort_async_with(wait_outside, &pair, &(cohort_task_options){.mobility = kind->outer});
         while (!cohort_future_ready(outer))
@@ -224,7 +224,7 @@ static cohort_status go_round_all(void *arg)
     atomic_store(&ring.sum, 0);
     for (int i = 0; i < NUM_IN_RING; i++)
         for (int round = 0; round < NUM_ROUNDS; round++)
-            CHECK_OK(cohort_promise_create(&ring.promises[i][round], &ring.futures[i][round]));
+            ring.promises[i][round] = new_promise(&ring.futures[i][round]);
     for (int i = 0; i < NUM_IN_RING; i++) {
         places[i] = (struct place){&ring, i};
         ended[i] = cohort_async(go_round, &places[i]);

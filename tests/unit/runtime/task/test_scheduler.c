@@ -210,7 +210,6 @@ static void spy_timer(void *context, struct cohort__timer *timer, uint64_t deadl
 static cohort_status busy_then_idle(void *arg)
 {
     struct spy *spy = arg;
-    cohort_promise *promise;
     cohort_future *future;
     /* Busy: short tasks run one after another until the loop was polled between them, or until
      * another worker has parked in it, which then turns it alone. */
@@ -219,7 +218,7 @@ static cohort_status busy_then_idle(void *arg)
         cohort_yield();
     /* Idle: there is only a timer, until a worker has parked. On a busy machine the workers may not
      * get so far each time. */
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     do
         CHECK_INT(await_within(future, 20000000), COHORT_ERR_TIMEOUT);
     while (atomic_load(&spy->num_parks) == 0);
@@ -296,7 +295,7 @@ TEST(quiet_parks_are_repeated_at_once)
     struct cohort__scheduler_hooks hooks = {
         .context = &quiet, .poll = quiet_poll, .park = quiet_park, .wake = quiet_wake};
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&quiet.promise, &future));
+    quiet.promise = new_promise(&future);
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
     CHECK_OK(cohort__scheduler_start(&options, &hooks));
@@ -329,8 +328,7 @@ static void everyday(void)
     for (int i = 0; i < 50; i++)
         futures[i] = cohort_async(nothing, NULL);
     CHECK_OK(cohort_await(cohort_when_all(futures, 50)));
-    cohort_promise *promise;
-    CHECK_OK(cohort_promise_create(&promise, &futures[0]));
+    cohort_promise *promise = new_promise(&futures[0]);
     cohort_future_unref(cohort_async(fulfil, promise));
     CHECK_OK(cohort_await(futures[0]));
 }
@@ -436,8 +434,8 @@ static cohort_status crowd_and_wait(void *arg)
     cohort_promise *promise, *never;
     cohort_future *future;
     cohort_future **tasks = test_calloc(NUM, sizeof(*tasks));
-    CHECK_OK(cohort_promise_create(&promise, &crowd.gate));
-    CHECK_OK(cohort_promise_create(&never, &future));
+    promise = new_promise(&crowd.gate);
+    never = new_promise(&future);
     long before = resident_pages();
     for (int i = 0; i < NUM; i++)
         tasks[i] = cohort_async(join_crowd, &crowd);
@@ -481,9 +479,8 @@ static cohort_status crowd_beside_polls(void *arg)
 {
     enum { NUM = 1000, MOST_PAGES = 3 };
     struct crowd crowd = {0};
-    cohort_promise *promise;
     cohort_future *tasks[NUM];
-    CHECK_OK(cohort_promise_create(&promise, &crowd.gate));
+    cohort_promise *promise = new_promise(&crowd.gate);
     long before = resident_pages();
     for (int i = 0; i < NUM; i++)
         tasks[i] = cohort_async(join_crowd_before_a_poll, &crowd);

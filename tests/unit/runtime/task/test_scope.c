@@ -115,10 +115,9 @@ static cohort_status count_and_wait(void *never)
 
 TEST_TASK(first_error, run(task, NULL))
 {
-    cohort_promise *promise;
     cohort_future *never;
     num_run = num_cancelled = 0;
-    CHECK_OK(cohort_promise_create(&promise, &never));
+    cohort_promise *promise = new_promise(&never);
     cohort_scope *scope = create(0);
     for (int i = 0; i < MANY; i++)
         start(scope, count_and_wait, never);
@@ -160,9 +159,8 @@ static cohort_status one_status(cohort_future *future, cohort_status status, con
 static cohort_status cancel_then_start(void *arg)
 {
     cohort_scope *scope = arg;
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     start(scope, must_not_run, NULL);
     cohort_future *task = cohort_async(must_not_run, NULL);
     cohort_future *then = cohort_then(cohort_future_ref(future), must_not_follow, NULL);
@@ -215,9 +213,8 @@ TEST_TASK(range, run(task, NULL))
 
 static cohort_status limit(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *never;
-    CHECK_OK(cohort_promise_create(&promise, &never));
+    cohort_promise *promise = new_promise(&never);
     cohort_scope *scope = create(2 * MILLISECOND);
     cohort_status status = cohort_scope_async(scope, wait_for_ever, never);
     CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED); /* the limit has come already */
@@ -259,9 +256,8 @@ static cohort_status nest(void *arg)
 
 static cohort_status nesting(void *arg)
 {
-    cohort_promise *promise;
     struct nested nested = {.depth = 50};
-    CHECK_OK(cohort_promise_create(&promise, &nested.never));
+    cohort_promise *promise = new_promise(&nested.never);
     num_run = 0;
     cohort_scope *scope = create(0);
     start(scope, nest, &nested);
@@ -320,13 +316,12 @@ TEST_TASK(fails_by_call, run(task, NULL))
 
 TEST_TASK(left, run(task, NULL))
 {
-    cohort_promise *promise;
     cohort_future *never;
     cohort_scope *scope = create(0);
     start(scope, create_late, scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
 
-    CHECK_OK(cohort_promise_create(&promise, &never));
+    cohort_promise *promise = new_promise(&never);
     scope = create(0);
     start(scope, leave_scopes, never);
     CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_STATE,
@@ -349,7 +344,7 @@ static cohort_status go_deeper(void *arg)
     struct deep *deep = arg;
     cohort_future *done = NULL;
     if (deep->num_created == 0)
-        CHECK_OK(cohort_promise_create(&deep->promise, &done));
+        deep->promise = new_promise(&done);
     if (deep->num_created++ < deep->depth)
         start(create(0), go_deeper, deep);
     else
@@ -532,9 +527,8 @@ static void *use_scopes(void *never)
 TEST_TASK(threads_outside, run_on(2, 2, task, NULL))
 {
     pthread_t threads[2];
-    cohort_promise *promise;
     cohort_future *never;
-    CHECK_OK(cohort_promise_create(&promise, &never));
+    cohort_promise *promise = new_promise(&never);
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, use_scopes, never), 0);
     for (int i = 0; i < 2; i++)
@@ -582,7 +576,7 @@ static cohort_status mistakes(void *arg)
     cohort_scope *scope = create(0);
     start(scope, await_own, scope);
     CHECK_OK(cohort_scope_await(scope));
-    CHECK_OK(cohort_promise_create(&outsider.promise, &future));
+    outsider.promise = new_promise(&future);
     outsider.scope = create(0);
     start(outsider.scope, await_plainly, future);
     cohort_future *other = cohort_async(from_outside, &outsider);

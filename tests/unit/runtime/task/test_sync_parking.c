@@ -181,9 +181,8 @@ static cohort_status cancelling(void *arg)
     struct object all;
     struct one ones[2 * NUM_KINDS];
     _Atomic int num_ended = 0;
-    cohort_scope *scope;
     open_all(&all);
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     for (int i = 0; i < 2 * NUM_KINDS; i++) {
         ones[i] = (struct one){.all = &all,
                                .kind = &kinds[i % NUM_KINDS],

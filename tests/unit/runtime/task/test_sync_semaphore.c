@@ -119,8 +119,7 @@ TEST_TASK(cancelled, run_on(1, 3, task, NULL))
     struct pool pool = {0};
     CHECK_OK(cohort_semaphore_create(NUM_PERMITS, &pool.semaphore));
     for (int round = 0; round < NUM_ROUNDS; round++) {
-        cohort_scope *scope;
-        CHECK_OK(cohort_scope_create(NULL, &scope));
+        cohort_scope *scope = new_scope();
         for (int i = 0; i < NUM_TASKS / 2; i++)
             CHECK_OK(cohort_scope_async(scope, use_until_cancelled, &pool));
         for (int i = 0; i < round % 40; i++)

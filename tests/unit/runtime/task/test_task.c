@@ -166,9 +166,8 @@ static void *spawn_on_a_thread(void *arg)
 static cohort_status spawn_from_threads(void *arg)
 {
     pthread_t *threads = arg;
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     for (int i = 0; i < 3; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, spawn_on_a_thread, "from outside"), 0);
     while (atomic_load(&num_runs) < 300)
@@ -226,9 +225,8 @@ TEST_TASK(known_tasks, run_on(1, 2, task, NULL))
     CHECK_INT(cohort_await(cohort_async(fail_alone, NULL)), COHORT_ERR_GONE);
     CHECK_TEXT(cohort_error_message(), "alone");
     /* A waiter of this one has been forgotten, and is notified nevertheless. */
-    cohort_promise *promise;
     cohort_future *pair[2];
-    CHECK_OK(cohort_promise_create(&promise, &pair[0]));
+    cohort_promise *promise = new_promise(&pair[0]);
     atomic_bool is_decided = false;
     cohort_future *task = cohort_async(fail_when_told, &is_decided);
     pair[1] = cohort_future_ref(task);

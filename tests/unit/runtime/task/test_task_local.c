@@ -146,7 +146,7 @@ static cohort_status destroy_in_order(void *arg)
         } else if (i == 1) { /* in place of the await */
             CHECK_INT(cohort_await(cohort_async(set_both, arg)), COHORT_ERR_FAILED);
         } else {
-            CHECK_OK(cohort_scope_create(NULL, &scope));
+            scope = new_scope();
             CHECK_OK(cohort_scope_async(scope, set_both, arg));
             CHECK_INT(cohort_scope_await(scope), COHORT_ERR_FAILED);
         }

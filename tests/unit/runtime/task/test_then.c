@@ -18,10 +18,9 @@ static cohort_status add_one(cohort_future *future, void *arg)
 
 static cohort_status chains(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *future;
     int *count = arg;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     for (int i = 0; i < 100; i++)
         future = cohort_then(future, add_one, count);
     CHECK_INT(*count, 0);
@@ -109,7 +108,7 @@ static cohort_status followers(void *arg)
     struct group group = {0};
     cohort_future *task = cohort_async(end_at_once, arg), *all[8];
     for (int i = 0; i < 8; i++)
-        CHECK_OK(cohort_promise_create(&group.promises[i], &group.futures[i]));
+        group.promises[i] = new_promise(&group.futures[i]);
     for (int i = 0; i < 8; i++)
         all[i] = cohort_then(cohort_future_ref(task), meet_others, &group);
     CHECK_OK(cohort_await(cohort_when_all(all, 8)));

@@ -17,9 +17,8 @@ static void check_end(cohort_future *future, uint64_t limit, enum cohort_wait_en
  * the reference in both cases. */
 static void look_at_failed(void)
 {
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     check_end(future, 0, COHORT_WAIT_EXPIRED);
     check_end(future, MILLISECOND, COHORT_WAIT_EXPIRED);
     cohort_promise_fail(promise, COHORT_ERR_TIMEOUT, "too slow");
@@ -72,11 +71,10 @@ TEST_TASK(order, run_on(1, 3, task, NULL))
 {
     cohort_promise *promises[2];
     cohort_future *futures[2];
-    cohort_scope *scope;
     for (int i = 0; i < 2; i++)
-        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+        promises[i] = new_promise(&futures[i]);
     cohort_promise_fulfil(promises[0], NULL);
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, ask_in_scope, futures));
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     cohort_promise_fulfil(promises[1], NULL);
@@ -87,9 +85,8 @@ TEST_TASK(order, run_on(1, 3, task, NULL))
 TEST_TASK(wrong, run_on(1, 1, task, NULL))
 {
     enum cohort_wait_end end = (enum cohort_wait_end)77;
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     cohort_promise_fulfil(promise, NULL);
     CHECK_INT(cohort_wait(NULL, 0, &end), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_wait(future, 0, NULL), COHORT_ERR_BAD_PARAMETER);

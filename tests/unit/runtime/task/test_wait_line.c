@@ -104,9 +104,8 @@ static bool is_in(uintptr_t caller, cohort_status (*function)(cohort_future *))
 
 static cohort_status promised(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     uint64_t before = cohort__clock_cycles();
     cohort_future *task = cohort_async(awaits, cohort_future_ref(future));
     let_suspend();
@@ -133,9 +132,8 @@ TEST(promise)
 /* One that has begun, and is waited for by another one. */
 static cohort_status others(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     cohort_future *first = cohort_async(awaits, future);
     let_suspend();
     uintptr_t first_task = line_of(awaits)->task;
@@ -176,10 +174,9 @@ TEST_TASK(scope, run(task))
 {
     cohort_promise *promises[2];
     cohort_future *futures[2];
-    cohort_scope *scope;
     for (int i = 0; i < 2; i++)
-        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+        promises[i] = new_promise(&futures[i]);
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, awaits_within, futures[0]));
     let_suspend();
     struct cohort__wait_line line = *line_of(awaits);
@@ -203,9 +200,8 @@ static cohort_status waits(void *arg)
 
 static cohort_status waited(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     cohort_future *task = cohort_async(waits, future);
     let_suspend();
     struct cohort__wait_line line = *line_of(waits);
@@ -398,9 +394,8 @@ static cohort_status awaits_two_in_place(void *arg)
 
 static cohort_status in_place(void *arg)
 {
-    cohort_promise *promise;
     cohort_future *future;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     cohort_future *task = cohort_async(awaits_two_in_place, future);
     let_suspend();
     struct cohort__wait_line line = *line_of(awaits);
@@ -427,7 +422,7 @@ TEST_TASK(reserve, run(task))
     take_no_more_stacks();
     for (int i = 0; i < NUM; i++) {
         cohort_future *future;
-        CHECK_OK(cohort_promise_create(&promises[i], &future));
+        promises[i] = new_promise(&future);
         tasks[i] = cohort_async(awaits, future);
     }
     cohort_yield();
@@ -460,10 +455,9 @@ static void *wait_outside(void *arg)
 
 static void outside(void *(*wait)(void *))
 {
-    cohort_promise *promise;
     cohort_future *future;
     pthread_t thread;
-    CHECK_OK(cohort_promise_create(&promise, &future));
+    cohort_promise *promise = new_promise(&future);
     CHECK_INT(pthread_create(&thread, NULL, wait, cohort_future_ref(future)), 0);
     while (read_lines()->num == 0)
         sched_yield();

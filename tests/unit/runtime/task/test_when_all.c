@@ -27,7 +27,7 @@ TEST(waits_for_the_last)
     cohort_promise *promises[3];
     cohort_future *futures[3];
     for (int i = 0; i < 3; i++)
-        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+        promises[i] = new_promise(&futures[i]);
     cohort_future *all = cohort_when_all(futures, 3);
     cohort_promise_fail(promises[2], COHORT_ERR_GONE, "two");
     cohort_promise_fulfil(promises[0], NULL);

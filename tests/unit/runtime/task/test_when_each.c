@@ -38,7 +38,7 @@ static void check_order(size_t early, bool in_place)
     cohort_future **each = in_place ? futures : others;
     size_t indices[NUM_FUTURES], number = 0;
     for (int i = 0; i < NUM_FUTURES; i++)
-        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+        promises[i] = new_promise(&futures[i]);
     while (number < early)
         complete(promises, number++);
     CHECK_OK(cohort_when_each(futures, NUM_FUTURES, each, indices));
@@ -85,7 +85,7 @@ TEST(nested)
     cohort_promise *promises[2];
     cohort_future *futures[2], *each[2];
     for (int i = 0; i < 2; i++)
-        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+        promises[i] = new_promise(&futures[i]);
     CHECK_OK(cohort_when_each(futures, 2, each, NULL));
     struct chain chain = {
         .waiter.notify = complete_next, .next = promises[1], .own = each[0], .later = each[1]};
@@ -104,7 +104,7 @@ TEST(references)
     cohort_promise *promises[2];
     cohort_future *futures[2], *kept[2], *each[2];
     for (int i = 0; i < 2; i++) {
-        CHECK_OK(cohort_promise_create(&promises[i], &futures[i]));
+        promises[i] = new_promise(&futures[i]);
         kept[i] = cohort_future_ref(futures[i]);
     }
     CHECK_OK(cohort_when_each(futures, 2, each, NULL));

@@ -243,9 +243,8 @@ TEST_TASK(unused_stacks_go_back, run_on(1, 1, task, NULL))
     for (int i = 0; i < 10; i++)
         CHECK_INT(cohort_await(tasks[i]), COHORT_ERR_GONE);
     CHECK(sized->num > 1);
-    cohort_promise *promise;
     cohort_future *never;
-    CHECK_OK(cohort_promise_create(&promise, &never));
+    cohort_promise *promise = new_promise(&never);
     for (int i = 0; i < 600 && sized->num > 0; i++)
         CHECK_INT(await_within(never, 10 * MILLISECOND), COHORT_ERR_TIMEOUT);
     CHECK_INT(sized->num, 0);
@@ -276,9 +275,8 @@ static cohort_status start_without_memory(void *arg)
 /* The await of a scope does not wait for a task that could not begin. */
 static cohort_status start_in_scope(void *arg)
 {
-    cohort_scope *scope;
     CHECK_OK(start_without_memory(arg));
-    CHECK_OK(cohort_scope_create(NULL, &scope));
+    cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, start_without_memory, arg));
     return cohort_scope_await(scope);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/trace/blame.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,38 +61,70 @@ static struct event *call(uint64_t at, uint32_t rank, uint64_t generation)
     return event;
 }
 
-/* Suspends at BEGIN, is woken by the end of GENERATION at WOKEN, and goes on at END. By time, so
- * events of several are added by the caller in turn. */
-static void suspend(uint64_t at, uint32_t rank)
+/* What a locality, its site or its task does, and of which kind: of wait, of step, or of error. */
+static const struct word {
+    const char *word;
+    enum cohort__trace_kind kind;
+    int what;
+} words[] = {
+    {"calls", COHORT__TRACE_CALL, 0},
+    {"waits", COHORT__TRACE_SUSPEND, COHORT__WAIT_COLLECTIVE},
+    {"sleeps", COHORT__TRACE_SUSPEND, COHORT__WAIT_OUTSIDE},
+    {"wakes", COHORT__TRACE_WAKE, 0},
+    {"resumes", COHORT__TRACE_RESUME, 0},
+    {"ends", COHORT__TRACE_ENDED, 0},
+    {"fails", COHORT__TRACE_ENDED, COHORT_ERR_TIMEOUT}, /* by a deadline, a cancel or a death */
+    {"returns", COHORT__TRACE_END, 0},
+    {"writes", COHORT__TRACE_SENT, 0},
+    {"gets", COHORT__TRACE_RECEIVED, 0},
+    {"sends", COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND},
+    {"receives", COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE},
+    {"received", COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE},
+    {"reads", COHORT__TRACE_STEP, COHORT__TRACE_STEP_READ},
+    {"read", COHORT__TRACE_OVER, COHORT__TRACE_STEP_READ},
+    {"posts", COHORT__TRACE_STEP, COHORT__TRACE_STEP_POST},
+    {"meets", COHORT__TRACE_STEP, COHORT__TRACE_STEP_MEET},
+    {"met", COHORT__TRACE_OVER, COHORT__TRACE_STEP_MEET},
+};
+
+/* NUMBER: the generation of a call, the peer of a step, or that of a message, which is from
+ * locality 1. The end of a call wakes who waits for it. */
+static void add_word(uint64_t at, uint32_t rank, const struct word *word, uint64_t number)
 {
-    add(at, rank, COHORT__TRACE_SUSPEND, 70 + rank, 16 + COHORT__WAIT_COLLECTIVE);
+    const bool is_step = word->kind == COHORT__TRACE_STEP || word->kind == COHORT__TRACE_OVER;
+    const uint64_t task = 70 + rank;
+    if (word->kind == COHORT__TRACE_CALL) {
+        call(at, rank, number);
+    } else if (is_step) {
+        struct event *event = add(at, rank, word->kind, 50, 1);
+        event->small = (uint8_t)(word->what | 1 << 4);
+        event->b = number | UINT64_C(2) << 60;
+    } else if (word->kind == COHORT__TRACE_ENDED) {
+        add(at, rank, COHORT__TRACE_ENDED, 50, number)->small = (uint8_t)word->what;
+        add(at, rank, COHORT__TRACE_WAKE, task, 0);
+    } else if (word->kind == COHORT__TRACE_SUSPEND) {
+        add(at, rank, word->kind, task, 16 + (uint64_t)word->what);
+    } else if (word->kind == COHORT__TRACE_WAKE || word->kind == COHORT__TRACE_RESUME) {
+        add(at, rank, word->kind, task, 0);
+    } else {
+        add(at, rank, word->kind, word->kind == COHORT__TRACE_RECEIVED, number);
+    }
 }
 
-/* A step of a call begins or is over: PEER is the other site. */
-static void step(uint64_t at, uint32_t rank, enum cohort__trace_kind kind,
-                 enum cohort__trace_step what, uint32_t peer)
+/* Adds events, which are divided by semicolons: when, which locality, what it does, NUMBER. */
+static void play(const char *text)
 {
-    struct event *event = add(at, rank, kind, 50, 1);
-    event->small = (uint8_t)(what | 1 << 4);
-    event->b = peer | UINT64_C(2) << 60;
-}
-
-static void end_call(uint64_t at, uint32_t rank, uint64_t generation)
-{
-    add(at, rank, COHORT__TRACE_ENDED, 50, generation);
-    add(at, rank, COHORT__TRACE_WAKE, 70 + rank, 0);
-}
-
-/* By a deadline, a cancel or a death. */
-static void fail_call(uint64_t at, uint32_t rank, uint64_t generation)
-{
-    end_call(at, rank, generation);
-    events[trace.num - 2].small = (uint8_t)COHORT_ERR_TIMEOUT;
-}
-
-static void resume(uint64_t at, uint32_t rank)
-{
-    add(at, rank, COHORT__TRACE_RESUME, 70 + rank, 0);
+    for (; text; text = strchr(text, ';') ? strchr(text, ';') + 1 : NULL) {
+        unsigned long long at, number = 0;
+        uint32_t rank;
+        char what[16];
+        size_t i = 0;
+        CHECK(sscanf(text, "%llu %u %15[a-z] %llu", &at, &rank, what, &number) >= 3);
+        while (i < NUM_OF(words) && strcmp(words[i].word, what) != 0)
+            i++;
+        CHECK(i < NUM_OF(words));
+        add_word(at, rank, &words[i], number);
+    }
 }
 
 static uint64_t made[8], by[BLAME_KINDS];
@@ -107,21 +140,40 @@ static void note(void *context, const struct blame *blame)
         missing_site = blame->site;
 }
 
-/* Whom the first wait of locality RANK was for. */
-static void blame_first(uint32_t rank, bool directly)
+static void append(char *text, const char *name, uint64_t ns)
 {
-    memset(made, 0, sizeof(made));
-    memset(by, 0, sizeof(by));
-    for (uint32_t i = 0; i < model.num_waits; i++)
-        if (model.waits[i].rank == rank) {
-            blame_wait(&model, i, directly, note, NULL);
-            return;
-        }
-    CHECK(!"no wait");
+    if (ns)
+        sprintf(text + strlen(text), "%s%s %llu", *text ? ", " : "", name, (unsigned long long)ns);
 }
 
-static void finish(void)
+/* Whom the first wait of locality RANK was for: how long for tasks of which locality, and for what
+ * else. */
+static const char *blame_first(uint32_t rank, bool directly)
 {
+    static const char *const names[BLAME_KINDS] = {
+        [BLAME_OPERATION] = "operation", [BLAME_MESSAGE] = "message", [BLAME_QUEUE] = "queue",
+        [BLAME_OUTSIDE] = "outside",     [BLAME_MISSING] = "missing",
+    };
+    static char text[200];
+    memset(made, 0, sizeof(made));
+    memset(by, 0, sizeof(by));
+    text[0] = 0;
+    uint32_t i = 0;
+    while (i < model.num_waits && model.waits[i].rank != rank)
+        i++;
+    CHECK(i < model.num_waits);
+    blame_wait(&model, i, directly, note, NULL);
+    for (i = 0; i < NUM_OF(made); i++)
+        append(text, (char[]){'o', 'f', ' ', (char)('0' + i), 0}, made[i]);
+    for (i = BLAME_TASK + 1; i < BLAME_KINDS; i++)
+        append(text, names[i], by[i]);
+    return text;
+}
+
+/* After some last events. */
+static void finish(const char *text)
+{
+    play(text);
     CHECK_OK(model_init(&model, &trace));
 }
 
@@ -130,30 +182,17 @@ static void sum_up(void)
     CHECK_OK(sums_init(&sums, &model, &(struct sums_options){.to = UINT64_MAX}));
 }
 
+#define TEST_MODEL(name) TEST_BETWEEN(name, (void)0, model_fini(&model))
+
 /* Site 2 comes 200 later than site 0, and all are through 10 after that. */
-TEST(straggler)
+TEST_MODEL(straggler)
 {
     begin_sites(3);
-    call(100, 0, 1);
-    suspend(101, 0);
-    call(150, 1, 1);
-    suspend(151, 1);
-    call(300, 2, 1);
-    suspend(301, 2);
-    for (uint32_t rank = 0; rank < 3; rank++)
-        end_call(310, rank, 1);
-    for (uint32_t rank = 0; rank < 3; rank++)
-        resume(315, rank);
-    add(400, 0, COHORT__TRACE_END, 0, 0);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(made[2], 199);
-    CHECK_INT(made[1], 0);
-    CHECK_INT(by[BLAME_OPERATION], 10);
-    CHECK_INT(by[BLAME_QUEUE], 5);
-    blame_first(2, false); /* the last one itself */
-    CHECK_INT(by[BLAME_TASK], 0);
-    CHECK_INT(by[BLAME_OPERATION], 9);
+    finish("100 0 calls 1; 101 0 waits; 150 1 calls 1; 151 1 waits; 300 2 calls 1; 301 2 waits; "
+           "310 0 ends 1; 310 1 ends 1; 310 2 ends 1; 315 0 resumes; 315 1 resumes; "
+           "315 2 resumes; 400 0 returns");
+    CHECK_TEXT(blame_first(0, false), "of 2 199, operation 10, queue 5");
+    CHECK_TEXT(blame_first(2, false), "operation 9, queue 5"); /* the last one itself */
     sum_up();
     CHECK_INT(sums.num_pairs, 2);
     CHECK_INT(sums.pairs[0].ns, 199);
@@ -173,7 +212,6 @@ TEST(straggler)
     CHECK_OK(sums_init(&sums, &model, &(struct sums_options){.from = 316, .to = 400}));
     CHECK_INT(sums.num_pairs + sums.num_calls + sums.waited, 0);
     sums_fini(&sums);
-    model_fini(&model);
 }
 
 /* Whose call counts, by what the collective needs: site 3 is last, then 2, 1, 0. */
@@ -194,7 +232,7 @@ TEST(needs)
         memset(trace.needs, rows[i].needs, sizeof(trace.needs));
         for (uint32_t rank = 0; rank < 4; rank++)
             call(100 + rank, rank, 1)->d = rows[i].place;
-        finish();
+        finish(NULL);
         CHECK_INT(model.calls[model_last(&model, rows[i].rank, 1000)].site, rows[i].last);
         CHECK_INT(model_last(&model, 0, 100), 0); /* before the others have called */
         model_fini(&model);
@@ -203,41 +241,17 @@ TEST(needs)
 
 /* A broadcast down a chain, from site 0 by 1 and 2 to 3. The root is early, site 2 late. Site 1 has
  * nothing to do with it, nor has site 4, from which site 2 gets something when it has sent. */
-TEST(relay)
+TEST_MODEL(relay)
 {
     begin_sites(5);
     memset(trace.needs, COHORT__TRACE_NEEDS_ROOT, sizeof(trace.needs));
-    call(100, 0, 1);
-    step(101, 0, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 1);
-    call(110, 3, 1);
-    step(111, 3, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 2);
-    suspend(112, 3);
-    call(120, 1, 1);
-    step(121, 1, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 0);
-    step(122, 1, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 0);
-    step(123, 1, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 2);
-    suspend(124, 1);
-    end_call(125, 1, 1);
-    resume(126, 1);
-    call(300, 2, 1);
-    step(301, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 1);
-    step(302, 2, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 1);
-    step(303, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 3);
-    step(303, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 4);
-    call(304, 4, 1);
-    step(305, 4, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 2);
-    step(306, 2, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 4);
-    step(310, 3, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 2);
-    end_call(311, 3, 1);
-    resume(312, 3);
-    finish();
-    blame_first(3, false);
-    CHECK_INT(made[2], 300 - 112);
-    CHECK_INT(by[BLAME_OPERATION], 11);
-    blame_first(1, false);
-    CHECK_INT(by[BLAME_TASK], 0);
-    CHECK_INT(by[BLAME_OPERATION], 1);
-    model_fini(&model);
+    finish("100 0 calls 1; 101 0 sends 1; 110 3 calls 1; 111 3 receives 2; 112 3 waits; "
+           "120 1 calls 1; 121 1 receives 0; 122 1 received 0; 123 1 sends 2; 124 1 waits; "
+           "125 1 ends 1; 126 1 resumes; 300 2 calls 1; 301 2 receives 1; 302 2 received 1; "
+           "303 2 sends 3; 303 2 receives 4; 304 4 calls 1; 305 4 sends 2; 306 2 received 4; "
+           "310 3 received 2; 311 3 ends 1; 312 3 resumes");
+    CHECK_TEXT(blame_first(3, false), "of 2 188, operation 11, queue 1");
+    CHECK_TEXT(blame_first(1, false), "operation 1, queue 1");
 }
 
 /* The same where notes are read, and where sites meet: 1 waits for 0. One on another host meets
@@ -245,45 +259,34 @@ TEST(relay)
 TEST(notes_and_meetings)
 {
     for (int is_meeting = 0; is_meeting < 2; is_meeting++) {
-        enum cohort__trace_step in = is_meeting ? COHORT__TRACE_STEP_MEET : COHORT__TRACE_STEP_READ,
-                                out =
-                                    is_meeting ? COHORT__TRACE_STEP_MEET : COHORT__TRACE_STEP_POST;
         begin_sites(3);
         for (uint32_t rank = 0; rank < 3; rank++)
             localities[rank] = (struct locality){.rank = rank, .host = rank == 2};
         memset(trace.needs, COHORT__TRACE_NEEDS_ITSELF, sizeof(trace.needs));
-        call(100, 1, 1);
-        step(101, 1, COHORT__TRACE_STEP, in, 0);
-        suspend(102, 1);
-        call(200, 0, 1);
-        step(201, 0, COHORT__TRACE_STEP, out, 0);
-        call(205, 2, 1);
-        step(206, 2, COHORT__TRACE_STEP, out, 0);
-        step(210, 1, COHORT__TRACE_OVER, in, 0);
-        end_call(211, 1, 1);
-        resume(212, 1);
-        finish();
-        blame_first(1, false);
-        CHECK_INT(made[0], 200 - 102);
-        CHECK_INT(made[2], 0);
+        play(is_meeting
+                 ? "100 1 calls 1; 101 1 meets 0; 102 1 waits; 200 0 calls 1; 201 0 meets 0; "
+                   "205 2 calls 1; 206 2 meets 0; 210 1 met 0"
+                 : "100 1 calls 1; 101 1 reads 0; 102 1 waits; 200 0 calls 1; 201 0 posts 0; "
+                   "205 2 calls 1; 206 2 posts 0; 210 1 read 0");
+        finish("211 1 ends 1; 212 1 resumes");
+        CHECK_TEXT(blame_first(1, false), "of 0 98, operation 11, queue 1");
         model_fini(&model);
     }
     memset(localities, 0, sizeof(localities));
 }
 
 /* An exchange: only those that are waited for, and not others with the same digits. */
-TEST(from)
+TEST_MODEL(from)
 {
     begin_sites(4);
     call(100, 0, 1)->from = "1 22";
     for (uint32_t rank = 1; rank < 4; rank++)
         call(100 + rank, rank, 1);
-    finish();
+    finish(NULL);
     CHECK_INT(model.calls[model_last(&model, 0, 1000)].site, 1);
     struct absent absent;
     CHECK(absent_find(&model, 0, 100, &absent));
     CHECK(!absent_find(&model, 0, 101, &absent));
-    model_fini(&model);
 }
 
 /* 0 exchanges with 1 and 2, both of which have called; 1 has left out its block for 0, and waits
@@ -294,27 +297,11 @@ TEST(left_out)
         begin_sites(3);
         for (uint32_t rank = 0; rank < 3; rank++)
             call(100, rank, 1)->from = rank == 0 ? "1 2" : rank == 1 ? "2" : "0";
-        step(110, 0, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 1);
-        step(110, 0, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 2);
-        step(110, 0, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 1);
-        step(110, 1, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 2);
-        step(110, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 0);
-        step(120, 0, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 2);
-        end_call(120, 1, 1);
-        suspend(130, 0);
-        call(130, 1, 2);
-        suspend(130, 1);
-        if (ends) {
-            fail_call(300, 0, 1);
-            resume(310, 0);
-        } else {
-            add(310, 0, COHORT__TRACE_END, 0, 0);
-        }
-        finish();
-        blame_first(0, false);
-        CHECK_INT(made[1], ends ? 170 : 180);
-        CHECK_INT(made[0] + made[2], 0);
-        CHECK_INT(by[BLAME_OUTSIDE], 0);
+        play("110 0 receives 1; 110 0 receives 2; 110 0 sends 1; 110 1 sends 2; "
+             "110 2 sends 0; 120 0 received 2; 120 1 ends 1; 130 0 waits; 130 1 calls 2; "
+             "130 1 waits");
+        finish(ends ? "300 0 fails 1; 310 0 resumes" : "310 0 returns");
+        CHECK_TEXT(blame_first(0, false), ends ? "of 1 170, queue 10" : "of 1 180");
         sum_up();
         CHECK_INT(sums.num_calls, 1);
         CHECK_INT(sums.calls[0].last_site, NONE);
@@ -324,151 +311,92 @@ TEST(left_out)
 }
 
 /* 1 was late since it waited for 2: in the end it is 2's. */
-TEST(charged_on)
+TEST_MODEL(charged_on)
 {
     begin_sites(3);
     memset(trace.needs, COHORT__TRACE_NEEDS_ITSELF, sizeof(trace.needs));
     call(100, 1, 1)->from = "2";
-    suspend(100, 1);
+    play("100 1 waits");
     call(100, 0, 2)->from = "1";
-    suspend(100, 0);
-    call(250, 2, 1);
-    end_call(260, 1, 1);
-    resume(270, 1);
-    call(290, 1, 2);
-    end_call(300, 0, 2);
-    resume(300, 0);
-    finish();
-    blame_first(0, true);
-    CHECK_INT(made[1], 190);
-    CHECK_INT(made[2], 0);
-    blame_first(0, false);
-    CHECK_INT(made[2], 150);
-    CHECK_INT(made[1], 20);
-    CHECK_INT(by[BLAME_OPERATION], 10 + 10);
-    CHECK_INT(by[BLAME_QUEUE], 10);
-    model_fini(&model);
+    finish("100 0 waits; 250 2 calls 1; 260 1 ends 1; 270 1 resumes; 290 1 calls 2; "
+           "300 0 ends 2; 300 0 resumes");
+    CHECK_TEXT(blame_first(0, true), "of 1 190, operation 10");
+    CHECK_TEXT(blame_first(0, false), "of 1 20, of 2 150, operation 20, queue 10");
 }
 
 /* Who is late since it sleeps, is late itself. */
-TEST(sleeps)
+TEST_MODEL(sleeps)
 {
     begin_sites(2);
-    call(100, 0, 1);
-    suspend(100, 0);
-    add(110, 1, COHORT__TRACE_SUSPEND, 71, 16 + COHORT__WAIT_OUTSIDE);
-    add(190, 1, COHORT__TRACE_WAKE, 71, 0);
-    resume(190, 1);
-    call(200, 1, 1);
-    end_call(200, 0, 1);
-    resume(200, 0);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(made[1], 100);
-    blame_first(1, false);
-    CHECK_INT(by[BLAME_OUTSIDE], 80);
-    model_fini(&model);
+    finish("100 0 calls 1; 100 0 waits; 110 1 sleeps; 190 1 wakes; 190 1 resumes; "
+           "200 1 calls 1; 200 0 ends 1; 200 0 resumes");
+    CHECK_TEXT(blame_first(0, false), "of 1 100");
+    CHECK_TEXT(blame_first(1, false), "outside 80");
 }
 
 /* A function of cohort_blocking is to blame, but not a task that has ended on the thread of a
  * timer.
  */
-TEST(blocking)
+TEST_MODEL(blocking)
 {
     begin();
     begin_task(10, 0, "caller");
-    add(100, 0, COHORT__TRACE_SUSPEND, 70, 16 + COHORT__WAIT_OUTSIDE);
+    play("100 0 sleeps");
     begin_task(110, 0, "blocking");
     events[trace.num - 1].small = 2;
     events[trace.num - 1].thread = 1;
     add(150, 0, COHORT__TRACE_END, 0, 0)->thread = 1;
     add(150, 0, COHORT__TRACE_WAKE, 70, 0)->thread = 1;
-    resume(160, 0);
-    add(200, 0, COHORT__TRACE_SUSPEND, 70, 16 + COHORT__WAIT_OUTSIDE);
+    play("160 0 resumes; 200 0 sleeps");
     begin_task(210, 0, "other");
-    add(220, 0, COHORT__TRACE_END, 0, 0);
-    add(250, 0, COHORT__TRACE_WAKE, 70, 0);
-    resume(250, 0);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(by[BLAME_TASK], 50);
-    CHECK_INT(by[BLAME_QUEUE], 10);
+    finish("220 0 returns; 250 0 wakes; 250 0 resumes");
+    CHECK_TEXT(blame_first(0, false), "of 0 50, queue 10");
     CHECK_INT(model.waits[0].by, 1);
     CHECK_INT(model.waits[1].cause, CAUSE_OUTSIDE);
-    model_fini(&model);
 }
 
 /* A message: until it was sent by the task that sends it. */
-TEST(message)
+TEST_MODEL(message)
 {
     begin_sites(2);
-    suspend(100, 0);
-    add(180, 1, COHORT__TRACE_SENT, 0, 5);
-    add(200, 0, COHORT__TRACE_RECEIVED, 1, 5);
-    add(201, 0, COHORT__TRACE_WAKE, 70, 0);
-    resume(205, 0);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(made[1], 80);
-    CHECK_INT(by[BLAME_MESSAGE], 21);
-    CHECK_INT(by[BLAME_QUEUE], 4);
-    model_fini(&model);
+    finish("100 0 waits; 180 1 writes 5; 200 0 gets 5; 201 0 wakes; 205 0 resumes");
+    CHECK_TEXT(blame_first(0, false), "of 1 80, message 21, queue 4");
 }
 
 /* One that is sent later by the loop is that of the task before, until it left. */
-TEST(late_message)
+TEST_MODEL(late_message)
 {
     begin_sites(2);
-    suspend(100, 0);
-    add(150, 1, COHORT__TRACE_SUSPEND, 71, 16 + COHORT__WAIT_OUTSIDE);
-    add(180, 1, COHORT__TRACE_SENT, 0, 5);
-    add(200, 0, COHORT__TRACE_RECEIVED, 1, 5);
-    add(201, 0, COHORT__TRACE_WAKE, 70, 0);
-    resume(201, 0);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(made[1], 50);
-    CHECK_INT(by[BLAME_MESSAGE], 51);
-    model_fini(&model);
+    finish("100 0 waits; 150 1 sleeps; 180 1 writes 5; 200 0 gets 5; 201 0 wakes; 201 0 resumes");
+    CHECK_TEXT(blame_first(0, false), "of 1 50, message 51");
 }
 
 /* The end of a task; and a wake-up that is written before the suspension. */
-TEST(task)
+TEST_MODEL(task)
 {
     begin();
     begin_task(10, 0, "outer");
-    suspend(100, 0);
+    play("100 0 waits");
     begin_task(110, 0, "inner");
-    add(150, 0, COHORT__TRACE_END, 0, 0);
-    add(150, 0, COHORT__TRACE_WAKE, 70, 0);
-    resume(160, 0);
+    play("150 0 returns; 150 0 wakes; 160 0 resumes");
     begin_task(160, 1, "waker");
     add(170, 1, COHORT__TRACE_WAKE, 70, 0)->rank = 0;
     events[trace.num - 1].thread = 1;
-    suspend(180, 0);
-    resume(190, 0);
-    finish();
+    finish("180 0 waits; 190 0 resumes");
     CHECK_INT(model.num_waits, 2);
-    blame_first(0, false);
-    CHECK_INT(by[BLAME_TASK], 50);
-    CHECK_INT(by[BLAME_QUEUE], 10);
+    CHECK_TEXT(blame_first(0, false), "of 0 50, queue 10");
     CHECK_INT(model.waits[0].by, 1);
     CHECK_INT(model.waits[1].begin, 180);
     CHECK_INT(model.waits[1].woken, 180);
     CHECK_INT(model.tasks[0].num_waits, 2);
-    model_fini(&model);
 }
 
 /* What has no end. */
-TEST(missing)
+TEST_MODEL(missing)
 {
     begin_sites(2);
-    call(100, 0, 1);
-    suspend(100, 0);
-    add(500, 1, COHORT__TRACE_END, 0, 0);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(by[BLAME_MISSING], 400);
+    finish("100 0 calls 1; 100 0 waits; 500 1 returns");
+    CHECK_TEXT(blame_first(0, false), "missing 400");
     CHECK_INT(missing_site, 1);
     sum_up();
     CHECK_INT(sums.num_pairs, 1);
@@ -479,76 +407,42 @@ TEST(missing)
     CHECK_INT(sums.calls[0].late, 400);
     CHECK_INT(sums.calls[0].last_site, NONE);
     sums_fini(&sums);
-    model_fini(&model);
 }
 
 /* A deadline: site 2 calls when the others have given up. */
-TEST(deadline)
+TEST_MODEL(deadline)
 {
     begin_sites(3);
-    call(100, 0, 1);
-    suspend(101, 0);
-    call(150, 1, 1);
-    suspend(151, 1);
-    fail_call(300, 0, 1);
-    resume(305, 0);
-    fail_call(350, 1, 1);
-    resume(350, 1);
-    call(400, 2, 1);
-    suspend(401, 2);
-    fail_call(410, 2, 1);
-    resume(410, 2);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(made[2], 199);
-    CHECK_INT(made[1], 0);
-    CHECK_INT(by[BLAME_OPERATION], 0);
-    CHECK_INT(by[BLAME_QUEUE], 5);
-    blame_first(1, false);
-    CHECK_INT(made[2], 199);
-    blame_first(2, false); /* all others had called */
-    CHECK_INT(by[BLAME_TASK], 0);
-    CHECK_INT(by[BLAME_OPERATION], 9);
+    finish("100 0 calls 1; 101 0 waits; 150 1 calls 1; 151 1 waits; 300 0 fails 1; "
+           "305 0 resumes; 350 1 fails 1; 350 1 resumes; 400 2 calls 1; 401 2 waits; "
+           "410 2 fails 1; 410 2 resumes");
+    CHECK_TEXT(blame_first(0, false), "of 2 199, queue 5");
+    CHECK_TEXT(blame_first(1, false), "of 2 199");
+    CHECK_TEXT(blame_first(2, false), "operation 9"); /* all others had called */
     sum_up();
     CHECK_INT(sums.calls[0].late, 398);
     CHECK_INT(sums.calls[0].last_site, 2);
     CHECK_INT(sums.num_absent, 0);
     sums_fini(&sums);
-    model_fini(&model);
 }
 
 /* An error although all had called by then, in the meantime: as if it had none. */
-TEST(failed_late)
+TEST_MODEL(failed_late)
 {
     begin_sites(2);
-    call(100, 0, 1);
-    suspend(100, 0);
-    call(200, 1, 1);
-    fail_call(300, 0, 1);
-    resume(300, 0);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(made[1], 100);
-    CHECK_INT(by[BLAME_OPERATION], 100);
-    model_fini(&model);
+    finish("100 0 calls 1; 100 0 waits; 200 1 calls 1; 300 0 fails 1; 300 0 resumes");
+    CHECK_TEXT(blame_first(0, false), "of 1 100, operation 100");
 }
 
 /* Sites 1 and 4 call later, 2 and 3 never: the lowest of these is charged, both are named. The
  * calls of two generations are one line. */
-TEST(died)
+TEST_MODEL(died)
 {
     begin_sites(5);
-    for (uint64_t i = 1; i < 3; i++) {
-        call(1000 * i, 0, i);
-        suspend(1000 * i, 0);
-        fail_call(1000 * i + 500, 0, i);
-        resume(1000 * i + 500, 0);
-        call(1000 * i + 600, 1, i);
-        call(1000 * i + 610, 4, i);
-    }
-    finish();
-    blame_first(0, false);
-    CHECK_INT(by[BLAME_MISSING], 500);
+    finish("1000 0 calls 1; 1000 0 waits; 1500 0 fails 1; 1500 0 resumes; 1600 1 calls 1; "
+           "1610 4 calls 1; 2000 0 calls 2; 2000 0 waits; 2500 0 fails 2; 2500 0 resumes; "
+           "2600 1 calls 2; 2610 4 calls 2");
+    CHECK_TEXT(blame_first(0, false), "missing 500");
     CHECK_INT(missing_site, 2);
     sum_up();
     CHECK_INT(sums.num_pairs, 1);
@@ -565,38 +459,24 @@ TEST(died)
     }
     CHECK_INT(sums.calls[0].last_site, NONE);
     sums_fini(&sums);
-    model_fini(&model);
 }
 
 /* All have called later: the last one is to blame. */
-TEST(given_up)
+TEST_MODEL(given_up)
 {
     begin_sites(4);
-    call(100, 0, 1);
-    suspend(100, 0);
-    fail_call(200, 0, 1);
-    resume(200, 0);
-    call(300, 1, 1);
-    call(310, 3, 1);
-    call(320, 2, 1);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(made[2], 100);
-    CHECK_INT(made[1] + made[3], 0);
-    model_fini(&model);
+    finish("100 0 calls 1; 100 0 waits; 200 0 fails 1; 200 0 resumes; 300 1 calls 1; "
+           "310 3 calls 1; 320 2 calls 1");
+    CHECK_TEXT(blame_first(0, false), "of 2 100");
 }
 
 /* A site whose locality is not in the trace has a name, too. */
-TEST(no_locality)
+TEST_MODEL(no_locality)
 {
     begin();
     endpoint(0, 2);
     begin_task(1, 0, "site");
-    call(100, 0, 1);
-    suspend(100, 0);
-    fail_call(200, 0, 1);
-    resume(200, 0);
-    finish();
+    finish("100 0 calls 1; 100 0 waits; 200 0 fails 1; 200 0 resumes");
     sum_up();
     CHECK_INT(sums.num_pairs, 0);
     CHECK_INT(sums.num_absent, 1);
@@ -604,49 +484,25 @@ TEST(no_locality)
     CHECK_INT(sums.absent[0].rank, NONE);
     CHECK_INT(sums.calls[0].last_site, NONE);
     sums_fini(&sums);
-    model_fini(&model);
 }
 
 /* Only the root is needed, and it has called: it is the relay, site 1 before 2, which has not. What
  * site 3 has got is over. */
-TEST(absent_relay)
+TEST_MODEL(absent_relay)
 {
     begin_sites(5);
     memset(trace.needs, COHORT__TRACE_NEEDS_ROOT, sizeof(trace.needs));
-    call(100, 0, 1);
-    call(110, 3, 1);
-    step(111, 3, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 4);
-    step(111, 3, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 4);
-    step(112, 3, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 2);
-    suspend(112, 3);
-    call(120, 2, 1);
-    step(121, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 1);
-    fail_call(312, 3, 1);
-    resume(312, 3);
-    call(400, 1, 1);
-    finish();
-    blame_first(3, false);
-    CHECK_INT(made[1], 200);
-    CHECK_INT(by[BLAME_OPERATION] + by[BLAME_MISSING], 0);
-    model_fini(&model);
+    finish("100 0 calls 1; 110 3 calls 1; 111 3 receives 4; 111 3 received 4; 112 3 receives 2; "
+           "112 3 waits; 120 2 calls 1; 121 2 receives 1; 312 3 fails 1; 312 3 resumes; "
+           "400 1 calls 1");
+    CHECK_TEXT(blame_first(3, false), "of 1 200");
 }
 
 /* Two calls of which each waits for the other's site, which waits in the other call. */
-TEST(circle)
+TEST_MODEL(circle)
 {
     begin_sites(2);
-    call(100, 0, 1);
-    suspend(100, 0);
-    call(100, 1, 2);
-    suspend(100, 1);
-    fail_call(200, 0, 1);
-    resume(200, 0);
-    fail_call(200, 1, 2);
-    resume(200, 1);
-    call(300, 0, 2);
-    call(300, 1, 1);
-    finish();
-    blame_first(0, false);
-    CHECK_INT(made[0] + made[1], 100);
-    model_fini(&model);
+    finish("100 0 calls 1; 100 0 waits; 100 1 calls 2; 100 1 waits; 200 0 fails 1; "
+           "200 0 resumes; 200 1 fails 2; 200 1 resumes; 300 0 calls 2; 300 1 calls 1");
+    CHECK_TEXT(blame_first(0, false), "of 1 100");
 }
