@@ -154,7 +154,6 @@ static cohort_status one_wrong(cohort_comm *comm, void *arg)
 
 static cohort_future *barrier(cohort_comm *comm, void *buffer)
 {
-    (void)buffer;
     return cohort_barrier(comm, 1);
 }
 
@@ -355,7 +354,6 @@ enum { NUM_IN_FLIGHT = 64 };
 
 static cohort_status in_flight(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     int32_t in[NUM_IN_FLIGHT], out[NUM_IN_FLIGHT];
     cohort_future *done[NUM_IN_FLIGHT];
     for (uint64_t first = 1; first <= 5 * NUM_IN_FLIGHT; first += NUM_IN_FLIGHT) {
@@ -553,7 +551,6 @@ enum { HALF = 1 << 17 };
 
 static cohort_status fill_arena(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     uint64_t *in = calloc(3 * HALF, sizeof(*in));
     size_t bytes, all_bytes;
     CHECK(in);
@@ -660,7 +657,6 @@ static cohort_status take_nothing(cohort_comm *comm, void *arg)
     struct exercise_options options = {.has_root = true, .algorithm = "shared"};
     struct exercise exercise;
     uint64_t generation = 1;
-    (void)arg;
     if (this_site == last)
         return COHORT_OK;
     for (; options.root < last; options.root++, generation += COHORT__BOARD_DEPTH) {

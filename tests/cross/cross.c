@@ -63,7 +63,6 @@ TEST(program)
 /* The thread that waits for SIGTERM says what is pending (tests/support/cluster.c). */
 static void time_is_over(int number)
 {
-    (void)number;
     kill(getpid(), SIGTERM);
 }
 

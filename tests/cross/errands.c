@@ -46,7 +46,6 @@ static void send(cohort_scope *scope, uint32_t here, struct errand errand,
 static cohort_status run(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     struct errand errand;
-    (void)context, (void)ret_out;
     CHECK_INT(in->bytes, sizeof(errand));
     memcpy(&errand, in->data, sizeof(errand));
     _Atomic uint32_t *num_running = &stage_facts()->steps[errand.number].num_running;

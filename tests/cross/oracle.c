@@ -19,7 +19,6 @@ static const struct group *group_of(const struct world *world, const struct flig
 static _Noreturn void wrong(const struct world *world, const struct flight *flight,
                             cohort_status status, const char *message, const char *what)
 {
-    (void)world;
     fprintf(stderr, "step %u at site %u: %s %s\n", flight->number, flight->site,
             cohort_status_name(status), message);
     FAIL("%s: %s: %s", program_verb(flight->step->verb), what, cohort_status_name(status));

@@ -352,7 +352,6 @@ static void call(struct actor *actor, struct flight *flight)
 /* What a remote task runs. */
 static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     yield((uint32_t)in->bytes % 7);
     if (in->bytes % 3 == 1)
         (void)!cohort_await(cohort_sleep(300000));

@@ -40,7 +40,6 @@ static cohort_range_options draw_options(struct part *part)
 
 static cohort_status visit_within(size_t index, void *arg)
 {
-    (void)index;
     ((struct range *)arg)->num_running++;
     cohort_yield();
     ((struct range *)arg)->num_running--;
@@ -114,8 +113,6 @@ static uint64_t compose(uint64_t left, uint64_t right)
 static cohort_status compose_all(void *result, const void *left, const void *right, size_t count,
                                  cohort_datatype datatype, void *arg)
 {
-    (void)datatype;
-    (void)arg;
     for (size_t i = 0; i < count; i++)
         ((uint64_t *)result)[i] =
             compose(((const uint64_t *)left)[i], ((const uint64_t *)right)[i]);

@@ -12,12 +12,10 @@ uint64_t simulation_time(void)
 
 void simulation_turned(bool any)
 {
-    (void)any;
 }
 
 void simulation_begin(uint64_t seed)
 {
-    (void)seed;
 }
 
 void simulation_end(void)
@@ -31,8 +29,6 @@ void scarce_init(void)
 
 void scarce_begin_gaps(const uint32_t *lengths, uint32_t num)
 {
-    (void)lengths;
-    (void)num;
 }
 
 bool scarce_has_failed(void)

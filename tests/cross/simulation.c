@@ -35,10 +35,6 @@ enum {
 static uint64_t now = UINT64_C(1000000000);
 static uint32_t num_idle;
 
-uint64_t __wrap_cohort__clock_now(void);
-uint64_t __wrap_cohort__clock_cycles(void);
-uint64_t __wrap_cohort__clock_after(uint64_t nanoseconds);
-
 uint64_t simulation_time(void)
 {
     return now;
@@ -72,7 +68,6 @@ uint64_t __wrap_cohort__clock_after(uint64_t nanoseconds)
 /* For libuv, and for whoever else asks. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *time)
 {
-    (void)id;
     *time = (struct timespec){.tv_sec = (time_t)(now / 1000000000),
                               .tv_nsec = (long)(now % 1000000000)};
     return 0;
@@ -80,7 +75,6 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct ti
 
 int getrusage(__rusage_who_t who, struct rusage *usage)
 {
-    (void)who;
     memset(usage, 0, sizeof(*usage));
     return 0;
 }
@@ -102,15 +96,9 @@ static struct thread *running;
 static struct thread *waiting; /* in the middle of a function: no other one is begun meanwhile */
 static ucontext_t outside;
 
-int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,
-                          void *(*function)(void *arg), void *arg);
 int __real_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,
                           void *(*function)(void *arg), void *arg);
-int __wrap_pthread_join(pthread_t thread, void **ret_value);
-int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-bool __wrap_cohort__blocking_is_self(void);
-long __wrap_syscall(long number, ...);
 long __real_syscall(long number, ...);
 
 static void thread_main(void)
@@ -200,7 +188,6 @@ int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attribute
 int __wrap_pthread_join(pthread_t number, void **ret_value)
 {
     struct thread *thread = &threads[number];
-    (void)ret_value;
     while (!thread->has_ended)
         resume(thread);
     free(thread->context.uc_stack.ss_sp);
@@ -233,10 +220,7 @@ static uint32_t num_held;
 static struct cohort__random draws; /* of the order */
 static bool is_on;
 
-struct cohort__work *__wrap_cohort__worker_next(struct cohort__worker *worker);
 struct cohort__work *__real_cohort__worker_next(struct cohort__worker *worker);
-struct cohort__work *__wrap_cohort__worker_next_if(struct cohort__worker *worker,
-                                                   void (*run)(struct cohort__work *work));
 struct cohort__work *__real_cohort__worker_next_if(struct cohort__worker *worker,
                                                    void (*run)(struct cohort__work *work));
 

@@ -47,7 +47,6 @@ void stage_end(void)
 
 bool stage_has(uint32_t locality)
 {
-    (void)locality;
     return true;
 }
 

@@ -79,16 +79,12 @@ void part_pause(struct part *part)
 
 static cohort_status follow(cohort_future *future, void *arg)
 {
-    (void)arg;
     cohort_future_unref(future);
     return COHORT_OK;
 }
 
 static cohort_status flow(void *const *values, size_t count, void **ret_value, void *arg)
 {
-    (void)values;
-    (void)count;
-    (void)arg;
     *ret_value = NULL;
     return COHORT_OK;
 }
@@ -160,7 +156,6 @@ static void use_file(struct part *part)
 
 static void sleep_long(struct part *part)
 {
-    (void)part;
     check_end(cohort_await(cohort_sleep(LONG)));
 }
 

@@ -37,7 +37,6 @@ static cohort_status program(void *arg)
     int64_t pid = getpid();
     cohort_comm *comm = NULL;
     cohort_comm_options options = {.num_sites = NUM_SITES, .this_site = me};
-    (void)arg;
     cohort_status status = cohort_await(cohort_comm_create(&comm, "blame", &options));
     if (!status)
         status = cohort_await(cohort_all_gather(comm, &pid, pids, 1, COHORT_INT64, 1));

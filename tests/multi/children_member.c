@@ -118,16 +118,12 @@ static cohort_status block(void *where)
 
 static cohort_status on_loop(uv_loop_t *loop, void *where)
 {
-    (void)loop;
     return start_all(where);
 }
 
 /* Each locality has called each other one, so that there are connections in both directions. */
 static cohort_status answer(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     return COHORT_OK;
 }
 
@@ -141,7 +137,6 @@ static cohort_status meet(void)
 
 static cohort_status start_everywhere(void *arg)
 {
-    (void)arg;
     cohort_status met = meet();
     if (met)
         return met;
@@ -212,7 +207,6 @@ static cohort_status uv_spawn_to_outlive(uv_loop_t *loop, void *arg)
                                     .flags = UV_PROCESS_DETACHED,
                                     .stdio = own,
                                     .stdio_count = 3};
-    (void)arg;
     if (uv_spawn(loop, &process, &options) != 0)
         abort();
     uv_close((uv_handle_t *)&process, NULL);
@@ -233,7 +227,6 @@ static void say_ports(void)
 
 static cohort_status start_to_outlive(void *arg)
 {
-    (void)arg;
     cohort_status status = meet();
     own_input = open_in_folder("go", O_RDONLY);
     own_output = open_in_folder("said", O_WRONLY | O_APPEND);

@@ -201,7 +201,6 @@ static void print_machine(void)
 
 static cohort_status run(void *arg)
 {
-    (void)arg;
     play(&program);
     printf("locality %" PRIu32 " has played\n", cohort_locality());
     return COHORT_OK;

@@ -16,7 +16,6 @@ static struct {
 
 static gboolean on_readable(gint fd, GIOCondition condition, gpointer data)
 {
-    (void)fd, (void)condition, (void)data;
     if (!own.readable())
         g_main_loop_quit(own.loop);
     return G_SOURCE_CONTINUE;
@@ -24,7 +23,6 @@ static gboolean on_readable(gint fd, GIOCondition condition, gpointer data)
 
 static gboolean on_tick(gpointer data)
 {
-    (void)data;
     if (!own.tick())
         g_main_loop_quit(own.loop);
     return G_SOURCE_CONTINUE;

@@ -69,7 +69,6 @@ static void *stop(void *arg)
 /* The future was pending. The loop has gone on all the time. */
 static void cancelled(cohort_status status, void *value, void *arg)
 {
-    (void)value, (void)arg;
     check_thread();
     check(status == COHORT_ERR_CANCELLED, "the last callback");
     check(!own.is_over, "two last callbacks");
@@ -89,13 +88,11 @@ static void begin_round(void);
 
 static cohort_status sleep_briefly(void *arg)
 {
-    (void)arg;
     return cohort_await(cohort_sleep(1000000));
 }
 
 static void slept(cohort_status status, void *value, void *arg)
 {
-    (void)value, (void)arg;
     check_thread();
     check(!status, "sleep");
     if (own.generation < NUM_ROUNDS)
@@ -107,7 +104,6 @@ static void slept(cohort_status status, void *value, void *arg)
 static void summed(cohort_status status, void *value, void *arg)
 {
     int64_t n = cohort_num_localities();
-    (void)value, (void)arg;
     check_thread();
     check(!status, "all_reduce");
     check(own.sum == n * (n + 1) / 2 + n * (int64_t)own.generation, "the sum");
@@ -127,7 +123,6 @@ static void begin_round(void)
 
 static void failed(cohort_status status, void *value, void *arg)
 {
-    (void)value, (void)arg;
     check(status != COHORT_OK, "a collective without locality 1");
     printf("locality %u: %s\n", (unsigned)cohort_locality(), cohort_error_message());
     own.stop_status = cohort_stop(status);
@@ -156,7 +151,6 @@ static void go_wrong(void)
 
 static void joined(cohort_status status, void *value, void *arg)
 {
-    (void)value, (void)arg;
     check_thread();
     bool exits = strcmp(own.mode, "exit") == 0;
     check(!status || exits, "create");

@@ -22,14 +22,12 @@ static void end(void)
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
-    (void)poll, (void)status, (void)events;
     if (!own.readable())
         end();
 }
 
 static void on_tick(uv_timer_t *timer)
 {
-    (void)timer;
     if (!own.tick())
         end();
 }

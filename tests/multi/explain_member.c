@@ -48,7 +48,6 @@ static cohort_status call(cohort_comm *comm, const struct question *question, ui
 
 static cohort_status run(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = NULL;
     const cohort_comm_options options = {
         .num_sites = cohort_num_localities(),

@@ -65,7 +65,6 @@ static cohort_status lose_one(cohort_comm **comm, uint64_t *generation)
 
 static cohort_status run(void *arg)
 {
-    (void)arg;
     const cohort_comm_options options = {.num_sites = cohort_num_localities(),
                                          .this_site = cohort_locality()};
     cohort_comm *comm = NULL;

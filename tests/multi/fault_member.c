@@ -65,7 +65,6 @@ static void set_last(cohort_comm *comm)
 /* Gives back what it is given, and a byte more. */
 static cohort_status grow(const cohort_object *in, cohort_object *out, void *context)
 {
-    (void)context;
     out->data = malloc(in->bytes + 1);
     if (!out->data)
         return COHORT_ERR_NO_MEMORY;
@@ -97,7 +96,6 @@ static cohort_status program(void *arg)
                                    .this_site = cohort_locality(),
                                    .algorithms = "all_reduce=linear",
                                    .stall_after = UINT64_C(3600000000000)};
-    (void)arg;
     if (is_remote)
         return call_remote();
     cohort_status status = cohort_await(cohort_comm_create(&comm, "fault", &options));

@@ -21,13 +21,11 @@ static uint64_t generation; /* of the last call */
 
 static cohort_status no_task(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
 static cohort_status no_continuation(cohort_future *future, void *arg)
 {
-    (void)arg;
     cohort_future_unref(future);
     return COHORT_OK;
 }
@@ -104,7 +102,6 @@ static void *fork_in_thread(void *arg)
 static cohort_status start_thread(void *arg)
 {
     pthread_t thread;
-    (void)arg;
     if (pthread_create(&thread, NULL, fork_in_thread, NULL))
         return COHORT_ERR_FAILED;
     pthread_join(thread, NULL);
@@ -116,8 +113,6 @@ static cohort_status sum_and_fork(void *result, const void *left, const void *ri
                                   cohort_datatype datatype, void *arg)
 {
     bool *has_forked = arg;
-    (void)count;
-    (void)datatype;
     *(int64_t *)result = *(const int64_t *)left + *(const int64_t *)right;
     if (!*has_forked) {
         *has_forked = true;
@@ -140,7 +135,6 @@ static cohort_status reduce_and_fork(void *arg)
 {
     bool has_forked = false;
     cohort_op *op;
-    (void)arg;
     struct cohort_op_options options = {
         .name = "sum and fork", .function = sum_and_fork, .arg = &has_forked, .commutative = true};
     cohort_status status = cohort_op_create(&op, &options);

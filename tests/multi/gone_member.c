@@ -30,39 +30,26 @@ static cohort_status use(cohort_comm *comm, const char *how)
 
 static cohort_status nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
 static cohort_status called(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
     return nothing(context);
 }
 
 static void told(cohort_status status, void *value, void *arg)
 {
-    (void)status;
-    (void)value;
-    (void)arg;
 }
 
 static cohort_status reduce(void *result, const void *left, const void *right, size_t count,
                             cohort_datatype datatype, void *arg)
 {
-    (void)result;
-    (void)left;
-    (void)right;
-    (void)count;
-    (void)datatype;
     return nothing(arg);
 }
 
 static cohort_status value(size_t index, void *ret_value, void *arg)
 {
-    (void)index;
-    (void)ret_value;
     return nothing(arg);
 }
 

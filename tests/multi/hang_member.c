@@ -42,7 +42,6 @@ NOT_INLINE static void take_block(cohort_comm *comm, uint32_t site)
 /* Locality 1 misspells the name. */
 static cohort_status name(void *arg)
 {
-    (void)arg;
     join(cohort_locality() == 1 ? "tranpose" : "transpose", cohort_locality(), 0);
     return COHORT_OK;
 }
@@ -50,7 +49,6 @@ static cohort_status name(void *arg)
 /* There is one site too many. */
 static cohort_status count(void *arg)
 {
-    (void)arg;
     join("grid", cohort_locality(), 1);
     return COHORT_OK;
 }
@@ -59,7 +57,6 @@ static cohort_status count(void *arg)
  * joins as the second. */
 static cohort_status turns(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = NULL;
     for (uint32_t site = 0; site < 2; site++) {
         const cohort_comm_options options = {.num_sites = 2, .this_site = site};
@@ -71,7 +68,6 @@ static cohort_status turns(void *arg)
 /* The program of locality 0 returns, and the others wait for its site. Its endpoint stays. */
 static cohort_status returns(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     meet(comm, 1);
     if (cohort_locality() != 0)
@@ -88,7 +84,6 @@ NOT_INLINE static void compute(void)
 /* Locality 0 computes, and the others wait for its site. */
 static cohort_status straggler(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     meet(comm, 1);
     if (cohort_locality() == 0)
@@ -100,7 +95,6 @@ static cohort_status straggler(void *arg)
 /* Locality 0 waits for a block that nobody sends, and the others for its site. */
 static cohort_status channel(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     meet(comm, 1);
     if (cohort_locality() == 0)
@@ -118,7 +112,6 @@ NOT_INLINE static void give_block(cohort_comm *comm, uint32_t site)
 
 static cohort_status sets_first(void *arg)
 {
-    (void)arg;
     const uint32_t other = 1 - cohort_locality();
     cohort_comm *comm = join("pair", cohort_locality(), 0);
     give_block(comm, other);
@@ -147,7 +140,6 @@ NOT_INLINE static void exchange_halos(cohort_comm *comm)
 
 static cohort_status forgets(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     exchange_halos(comm);
     meet(comm, 1);
@@ -157,7 +149,6 @@ static cohort_status forgets(void *arg)
 /* The sites of cohort_sites wait for each other's block. */
 static cohort_status ring_site(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     take_block(comm, (cohort_comm_this_site(comm) + 1) % cohort_comm_num_sites(comm));
     return COHORT_OK;
 }
@@ -169,7 +160,6 @@ NOT_INLINE static void await_sites(const cohort_sites_options *options)
 
 static cohort_status sites(void *arg)
 {
-    (void)arg;
     const cohort_sites_options options = {.sites_per_locality = 2};
     await_sites(&options);
     return COHORT_OK;
@@ -190,7 +180,6 @@ NOT_INLINE static void await_range(cohort_comm *comm)
 
 static cohort_status ranges(void *arg)
 {
-    (void)arg;
     await_range(join("pair", cohort_locality(), 0));
     return COHORT_OK;
 }
@@ -198,13 +187,11 @@ static cohort_status ranges(void *arg)
 /* Combinators in combinators, of blocks that don't come, since each site is busy with the same. */
 static cohort_status consume(cohort_future *future, void *arg)
 {
-    (void)arg;
     return cohort_await(future);
 }
 
 static cohort_status add_up(void *const *values, size_t count, void **ret_value, void *arg)
 {
-    (void)values, (void)count, (void)ret_value, (void)arg;
     return COHORT_OK;
 }
 
@@ -222,7 +209,6 @@ NOT_INLINE static void await_nested(cohort_comm *comm, uint32_t other)
 
 static cohort_status nested(void *arg)
 {
-    (void)arg;
     await_nested(join("pair", cohort_locality(), 0), 1 - cohort_locality());
     return COHORT_OK;
 }
@@ -230,7 +216,6 @@ static cohort_status nested(void *arg)
 /* The program of locality 1 fails at once, and the other one waits for its site. */
 static cohort_status fails(void *arg)
 {
-    (void)arg;
     if (cohort_locality() == 1)
         return cohort_fail(COHORT_ERR_FAILED, "cannot read \xc3\xa9tat.dat");
     join("halo", cohort_locality(), 0);
@@ -246,7 +231,6 @@ static cohort_status spin(void *arg)
 
 static cohort_status never_returns(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     meet(comm, 1);
     if (cohort_locality() == 0)
@@ -259,7 +243,6 @@ static cohort_status never_returns(void *arg)
  * That is an error, which is told. */
 static cohort_status exchange(void *arg)
 {
-    (void)arg;
     const uint32_t me = cohort_locality(), num = cohort_num_localities();
     const cohort_comm_options options = {
         .num_sites = num, .this_site = me, .stall_after = 50000000};
@@ -275,7 +258,6 @@ static cohort_status exchange(void *arg)
 /* Two localities meet in two communicators, in opposite orders. */
 static cohort_status opposite(void *arg)
 {
-    (void)arg;
     const uint32_t me = cohort_locality();
     cohort_comm *rows = join("rows", me, 0), *columns = join("columns", me, 0);
     meet(me == 0 ? rows : columns, 1);
@@ -286,7 +268,6 @@ static cohort_status opposite(void *arg)
 /* The same, and locality 2 comes to neither. */
 static cohort_status opposite_of_three(void *arg)
 {
-    (void)arg;
     const uint32_t me = cohort_locality();
     cohort_comm *rows = join("rows", me, 0), *columns = join("columns", me, 0);
     if (me == 2)
@@ -304,8 +285,6 @@ NOT_INLINE static void receive(cohort_comm *comm)
 
 static cohort_status set_a_timer(uv_loop_t *loop, void *arg)
 {
-    (void)loop;
-    (void)arg;
     return COHORT_OK;
 }
 
@@ -319,7 +298,6 @@ static cohort_status opposite_of_guests(void *arg)
 /* Locality 1 needs 0 only, which computes, and then calls what the others wait for. */
 static cohort_status broadcast(void *arg)
 {
-    (void)arg;
     const uint32_t me = cohort_locality();
     cohort_comm *rows = join("rows", me, 0), *columns = join("columns", me, 0);
     if (me == 0)
@@ -334,14 +312,12 @@ static cohort_comm *both[2];
 
 NOT_INLINE static cohort_status meet_as_0(void *arg)
 {
-    (void)arg;
     meet(both[0], 1);
     return COHORT_OK;
 }
 
 static cohort_status meet_late_as_1(void *arg)
 {
-    (void)arg;
     compute();
     meet(both[1], 1);
     return COHORT_OK;
@@ -357,7 +333,6 @@ NOT_INLINE static void await_first(cohort_future *first)
 static cohort_status made_for_others(void *arg)
 {
     cohort_future *made_both[2];
-    (void)arg;
     for (uint32_t site = 0; site < 2; site++) {
         const cohort_comm_options options = {.num_sites = 2, .this_site = site};
         made_both[site] = cohort_comm_create(&both[site], "both", &options);
@@ -373,9 +348,6 @@ static cohort_comm *halo;
 
 static cohort_status meet_there(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
-    (void)in;
-    (void)ret_out;
     meet(halo, 2);
     return COHORT_OK;
 }
@@ -389,7 +361,6 @@ NOT_INLINE static void call_meet_there(void)
  * that 1 has its communicator when it is called. */
 static cohort_status remote_circle(void *arg)
 {
-    (void)arg;
     halo = join("halo", cohort_locality(), 0);
     meet(halo, 1);
     if (cohort_locality() == 0) {
@@ -414,26 +385,22 @@ NOT_INLINE static cohort_status make(void *arg)
 
 NOT_INLINE static cohort_status meet_first(void *arg)
 {
-    (void)arg;
     meet(made[0], 1);
     return COHORT_OK;
 }
 
 NOT_INLINE static cohort_status meet_never(void *arg)
 {
-    (void)arg;
     CHECK_OK(cohort_await(never));
     return COHORT_OK;
 }
 
 static cohort_status passed_on(void *arg)
 {
-    static cohort_promise *promise;
     cohort_future *first = cohort_async(make, &made[0]), *second = cohort_async(make, &made[1]);
-    (void)arg;
     CHECK_OK(cohort_await(first));
     CHECK_OK(cohort_await(second));
-    promise = new_promise(&never);
+    new_promise(&never);
     first = cohort_async(meet_first, NULL);
     second = cohort_async(meet_never, NULL);
     CHECK_OK(cohort_await(first));
@@ -456,7 +423,6 @@ NOT_INLINE static void shrink(cohort_comm *comm)
 /* Locality 1 meets where the others agree. */
 static cohort_status agrees(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     if (cohort_locality() == 1)
         meet(comm, 1);
@@ -467,7 +433,7 @@ static cohort_status agrees(void *arg)
 
 NOT_INLINE static void wait_for_never(void)
 {
-    cohort_promise *promise = new_promise(&never);
+    new_promise(&never);
     CHECK_OK(cohort_await(cohort_future_ref(never)));
 }
 
@@ -486,7 +452,6 @@ static cohort_status shrink_without_last(cohort_comm *comm)
 
 static cohort_status shrinks(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     if (cohort_locality() == 1)
         raise(SIGKILL);
@@ -495,7 +460,6 @@ static cohort_status shrinks(void *arg)
 
 static cohort_status revokes(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     if (cohort_locality() == 0) {
         CHECK_OK(cohort_await(cohort_comm_revoke(comm)));
@@ -520,7 +484,6 @@ NOT_INLINE static void read_in_thread(void)
 
 static cohort_status never_ends(void *arg)
 {
-    (void)arg;
     wait_for_never();
     return COHORT_OK;
 }
@@ -534,9 +497,6 @@ NOT_INLINE static void await_scope(void)
 
 static cohort_status solve(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
-    (void)in;
-    (void)ret_out;
     wait_for_never();
     return COHORT_OK;
 }
@@ -548,7 +508,6 @@ NOT_INLINE static void call_solve(void)
 
 NOT_INLINE static cohort_status call_other(void *arg)
 {
-    (void)arg;
     CHECK_OK(cohort_await(cohort_async_at(1, "solve/other", NULL, NULL)));
     return COHORT_OK;
 }
@@ -556,7 +515,6 @@ NOT_INLINE static cohort_status call_other(void *arg)
 /* Locality 0 awaits two remote tasks of locality 1, neither of which ends. */
 static cohort_status remote(void *arg)
 {
-    (void)arg;
     if (cohort_locality() == 0) {
         cohort_future_unref(cohort_async(call_other, NULL));
         call_solve();
@@ -567,7 +525,6 @@ static cohort_status remote(void *arg)
 /* The same of one task, whose worker, the only one, computes as soon as it waits. */
 static cohort_status remote_busy(void *arg)
 {
-    (void)arg;
     if (cohort_locality() == 0) {
         cohort_future_unref(cohort_async(call_other, NULL));
         cohort_yield();
@@ -579,7 +536,6 @@ static cohort_status remote_busy(void *arg)
 /* Waits that are not those of an await that stands in the program. */
 static cohort_status places(void *arg)
 {
-    (void)arg;
     if (cohort_locality() == 0)
         read_in_thread();
     else
@@ -591,7 +547,6 @@ NOT_INLINE static cohort_status await_condition(void *arg)
 {
     cohort_condition *condition;
     cohort_mutex *mutex;
-    (void)arg;
     CHECK_OK(cohort_mutex_create(&mutex));
     CHECK_OK(cohort_condition_create(&condition));
     CHECK_OK(cohort_mutex_lock(mutex, UINT64_MAX));
@@ -601,7 +556,6 @@ NOT_INLINE static cohort_status await_condition(void *arg)
 NOT_INLINE static cohort_status await_semaphore(void *arg)
 {
     cohort_semaphore *semaphore;
-    (void)arg;
     CHECK_OK(cohort_semaphore_create(0, &semaphore));
     return cohort_semaphore_acquire(semaphore, UINT64_MAX) + 1;
 }
@@ -609,7 +563,6 @@ NOT_INLINE static cohort_status await_semaphore(void *arg)
 NOT_INLINE static cohort_status await_latch(void *arg)
 {
     cohort_latch *latch;
-    (void)arg;
     CHECK_OK(cohort_latch_create(1, &latch));
     return cohort_latch_wait(latch, UINT64_MAX) + 1;
 }
@@ -617,7 +570,6 @@ NOT_INLINE static cohort_status await_latch(void *arg)
 NOT_INLINE static cohort_status await_local_barrier(void *arg)
 {
     cohort_local_barrier *barrier;
-    (void)arg;
     CHECK_OK(cohort_local_barrier_create(2, &barrier));
     return cohort_local_barrier_wait(barrier, UINT64_MAX, NULL) + 1;
 }
@@ -626,7 +578,6 @@ NOT_INLINE static cohort_status await_queue(void *arg)
 {
     cohort_queue *queue;
     void *item;
-    (void)arg;
     CHECK_OK(cohort_queue_create(1, &queue));
     return cohort_queue_get(queue, &item, UINT64_MAX) + 1;
 }
@@ -653,20 +604,17 @@ static cohort_status join_without_0(uint64_t patience)
 
 static cohort_status late(void *arg)
 {
-    (void)arg;
     return join_without_0(500000000);
 }
 
 static cohort_status never_joins(void *arg)
 {
-    (void)arg;
     return join_without_0(0);
 }
 
 /* Locality 0 sleeps, on purpose, and the others wait for its site. */
 static cohort_status sleeps(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
     meet(comm, 1);
     if (cohort_locality() == 0)
@@ -677,7 +625,6 @@ static cohort_status sleeps(void *arg)
 
 NOT_INLINE static cohort_status wait_for_ever(void *arg)
 {
-    (void)arg;
     CHECK_OK(cohort_await(cohort_future_ref(never)));
     return COHORT_OK;
 }
@@ -693,8 +640,7 @@ static cohort_status many(void *arg)
 {
     enum { NUM = 17000 };
     cohort_future *last = NULL;
-    (void)arg;
-    cohort_promise *promise = new_promise(&never);
+    new_promise(&never);
     for (int i = 0; i < NUM - 1; i++)
         cohort_future_unref(cohort_async(wait_for_ever, NULL));
     last = cohort_async(wait_for_ever, NULL);
@@ -710,8 +656,7 @@ static cohort_status alone(void *arg)
 {
     enum { NUM = 1000 };
     cohort_mutex *mutex;
-    (void)arg;
-    cohort_promise *promise = new_promise(&never);
+    new_promise(&never);
     CHECK_OK(cohort_mutex_create(&mutex));
     CHECK_OK(cohort_mutex_lock(mutex, UINT64_MAX));
     for (int i = 0; i < NUM; i++)
@@ -725,7 +670,6 @@ static cohort_promise *let_go;
 
 static cohort_status take_held(void *arg)
 {
-    (void)arg;
     pthread_mutex_lock(&held);
     cohort_promise_fulfil(let_go, NULL);
     pthread_mutex_unlock(&held);
@@ -741,7 +685,6 @@ NOT_INLINE static void wait_with_held(cohort_future *future)
 static cohort_status holds(void *arg)
 {
     cohort_future *future;
-    (void)arg;
     let_go = new_promise(&future);
     pthread_mutex_lock(&held);
     cohort_future_unref(cohort_async(take_held, NULL));

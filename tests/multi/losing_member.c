@@ -284,7 +284,6 @@ static cohort_status renew(cohort_comm **comm, struct round *round)
 
 static cohort_status run(void *arg)
 {
-    (void)arg;
     const cohort_comm_options options = {.num_sites = cohort_num_localities(),
                                          .this_site = cohort_locality()};
     cohort_comm *comm = NULL;

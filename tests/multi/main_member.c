@@ -25,7 +25,6 @@ static cohort_status print_and_die(void *arg)
 /* The last line has no newline. */
 static cohort_status print_half(void *arg)
 {
-    (void)arg;
     printf("line\nhalf a line");
     return COHORT_OK;
 }
@@ -35,7 +34,6 @@ static cohort_status print_half(void *arg)
 static cohort_status create_late(void *arg)
 {
     enum { NUM_NAMES = 16, FIFTH_OF_A_SECOND = 200000000 };
-    (void)arg;
     cohort_status status = cohort_await(cohort_sleep(FIFTH_OF_A_SECOND));
     for (int i = 0; !status && i < NUM_NAMES; i++) {
         char name[16];
@@ -51,7 +49,6 @@ static cohort_status create_late(void *arg)
 
 static cohort_status leave_task(void *arg)
 {
-    (void)arg;
     if (cohort_locality() == 0)
         cohort_future_unref(cohort_async(create_late, NULL));
     return COHORT_OK;
@@ -60,7 +57,6 @@ static cohort_status leave_task(void *arg)
 static cohort_status read_to_end(void *arg)
 {
     char bytes[64];
-    (void)arg;
     printf("lingers\n");
     fflush(stdout);
     while (read(STDIN_FILENO, bytes, sizeof(bytes)) > 0)
@@ -85,7 +81,6 @@ static cohort_tcp *never;
 
 static cohort_status leave_open(void *arg)
 {
-    (void)arg;
     cohort_status status = cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener));
     if (!status)
         cohort_future_unref(cohort_tcp_accept(listener, &never));
@@ -99,7 +94,6 @@ static cohort_future *ended;
 
 static void wait_for_end(uv_work_t *request)
 {
-    (void)request;
     while (!cohort_future_ready(ended))
         sched_yield();
 }
@@ -108,7 +102,6 @@ static void speak_last(uv_work_t *request, int error)
 {
     cohort_comm *comm;
     const cohort_comm_options options = {.num_sites = 1};
-    (void)request;
     cohort_status remote = cohort_await(cohort_async_everywhere("none", NULL, NULL));
     cohort_status create = cohort_await(cohort_comm_create(&comm, "last", &options));
     printf("last words of %u of %u: %d %s %s\n", cohort_locality(), cohort_num_localities(), error,
@@ -117,13 +110,11 @@ static void speak_last(uv_work_t *request, int error)
 
 static cohort_status start_work(uv_loop_t *loop, void *arg)
 {
-    (void)arg;
     return uv_queue_work(loop, &work, wait_for_end, speak_last) ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 static cohort_status leave_work(void *arg)
 {
-    (void)arg;
     cohort_status status = cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener));
     if (!status)
         ended = cohort_tcp_accept(listener, &never);
@@ -137,13 +128,11 @@ static const char reason[] = "the disk\nis full";
 
 static void *abort_in_thread(void *arg)
 {
-    (void)arg;
     cohort_abort(7, reason);
 }
 
 static cohort_status abort_on_loop(uv_loop_t *loop, void *arg)
 {
-    (void)loop, (void)arg;
     cohort_abort(7, reason);
 }
 
@@ -168,7 +157,6 @@ static cohort_status abort_job(void *arg)
  * under way. */
 static cohort_status vanish(void *arg)
 {
-    (void)arg;
     if (cohort_locality() != 1)
         return COHORT_OK;
     cohort_status status = cohort_await(cohort_sleep(UINT64_C(2000000000)));

@@ -200,7 +200,6 @@ static void use_in_child(void)
 
 static cohort_status program(void *arg)
 {
-    (void)arg;
     must(
         cohort_await(cohort_comm_create(&comm, "memory",
                                         &(cohort_comm_options){.num_sites = cohort_num_localities(),

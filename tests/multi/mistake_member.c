@@ -72,13 +72,11 @@ static cohort_future *no_buffer(cohort_comm *comm, uint32_t me)
 
 static cohort_future *generation_0(cohort_comm *comm, uint32_t me)
 {
-    (void)me;
     return cohort_barrier(comm, 0);
 }
 
 static cohort_future *default_generation(cohort_comm *comm, uint32_t me)
 {
-    (void)me;
     return cohort_barrier(comm, COHORT_AUTO_GENERATION);
 }
 
@@ -150,7 +148,6 @@ static cohort_status make_mistake(cohort_comm *comm, void *arg)
 
 static cohort_status usable(cohort_comm *comm, void *arg)
 {
-    (void)arg;
     return use(comm, 1);
 }
 

@@ -18,70 +18,59 @@ static cohort_status wait_here(void)
 
 static cohort_status my_then(cohort_future *future, void *arg)
 {
-    (void)arg;
     CHECK_OK(cohort_await(future));
     return wait_here();
 }
 
 static cohort_status my_flow(void *const *values, size_t count, void **ret_value, void *arg)
 {
-    (void)values, (void)count, (void)ret_value, (void)arg;
     return wait_here();
 }
 
 static cohort_status my_index(size_t index, void *arg)
 {
-    (void)index, (void)arg;
     return wait_here();
 }
 
 static cohort_status my_value(size_t index, void *ret_value, void *arg)
 {
-    (void)arg;
     *(double *)ret_value = (double)index;
     return wait_here();
 }
 
 static cohort_status my_remote(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in, (void)ret_out, (void)context;
     return wait_here();
 }
 
 static cohort_status my_scoped_remote(const cohort_object *in, cohort_object *ret_out,
                                       void *context)
 {
-    (void)in, (void)ret_out, (void)context;
     return wait_here();
 }
 
 static cohort_status my_own(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in, (void)ret_out, (void)context;
     return wait_here();
 }
 
 static cohort_status my_scoped(void *arg)
 {
-    (void)arg;
     return wait_here();
 }
 
 static cohort_status my_blocking(void *arg)
 {
-    (void)arg;
     return wait_here();
 }
 
 static cohort_status my_task(void *arg)
 {
-    (void)arg;
     return cohort_blocking(my_blocking, NULL);
 }
 
 static cohort_status my_site(cohort_comm *comm, void *arg)
 {
-    (void)comm, (void)arg;
     return wait_here();
 }
 

@@ -276,7 +276,6 @@ static cohort_status add(void *result, const void *left, const void *right, size
 {
     uint64_t *to = result;
     const uint64_t *a = left, *b = right;
-    (void)datatype, (void)arg;
     if (cohort_worker_index() < 0)
         return cohort_fail(COHORT_ERR_STATE, "an operation of the user's is not on a worker");
     for (size_t i = 0; i < num; i++)
@@ -337,7 +336,6 @@ static cohort_status program(void *arg)
 {
     uint32_t num = cohort_num_workers();
     cohort_future **sites = malloc(num * sizeof(cohort_future *));
-    (void)arg;
     if (!sites)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %" PRIu32 " futures", num);
     for (uint32_t i = 0; i < num; i++)

@@ -21,7 +21,6 @@ static void report(const char *what, cohort_status status)
 static cohort_status reverse(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     unsigned char *data = malloc(in->bytes + 1);
-    (void)context;
     if (!data)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "reverse: no memory");
     for (size_t i = 0; i < in->bytes; i++)
@@ -33,8 +32,6 @@ static cohort_status reverse(const cohort_object *in, cohort_object *ret_out, vo
 static cohort_status where(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     uint32_t *number = malloc(sizeof(*number));
-    (void)in;
-    (void)context;
     if (!number)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "where: no memory");
     *number = cohort_locality();
@@ -47,9 +44,6 @@ static cohort_status ask_all(const cohort_object *in, cohort_object *ret_out, vo
 {
     uint32_t num = cohort_num_localities();
     cohort_object *outs = calloc(num, sizeof(*outs));
-    (void)in;
-    (void)ret_out;
-    (void)context;
     if (!outs)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "ask_all: no memory");
     cohort_status status = cohort_await(cohort_async_everywhere("where", NULL, outs));
@@ -63,9 +57,6 @@ static cohort_status ask_all(const cohort_object *in, cohort_object *ret_out, vo
 
 static cohort_status refuse(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     return cohort_locality() < 2
                ? COHORT_OK
                : cohort_fail(COHORT_ERR_NOT_SUPPORTED, "not in %u", (unsigned)cohort_locality());
@@ -73,9 +64,6 @@ static cohort_status refuse(const cohort_object *in, cohort_object *ret_out, voi
 
 static cohort_status die(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     raise(SIGKILL);
     return COHORT_OK;
 }
@@ -83,7 +71,6 @@ static cohort_status die(const cohort_object *in, cohort_object *ret_out, void *
 /* Tells the next locality to say where it is, in a task that nobody awaits. */
 static cohort_status print_later(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < 1000; i++)
         cohort_yield();
     printf("late %u\n", (unsigned)cohort_locality());
@@ -93,9 +80,6 @@ static cohort_status print_later(void *arg)
 static cohort_status leave_task(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     uint32_t next = cohort_locality() + 1;
-    (void)in;
-    (void)ret_out;
-    (void)context;
     cohort_future_unref(cohort_async(print_later, NULL));
     if (next < cohort_num_localities())
         cohort_future_unref(cohort_async_at(next, "leave_task", NULL, NULL));
@@ -165,7 +149,6 @@ enum { DEPTH = 8 };
 static cohort_status grow(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     uint32_t depth;
-    (void)ret_out, (void)context;
     memcpy(&depth, in->data, sizeof(depth));
     num_grown++;
     if (depth == DEPTH / 2 && cohort_locality() == 1 && strcmp(mode, "scope_dies") == 0)
@@ -184,7 +167,6 @@ static cohort_status grow(const cohort_object *in, cohort_object *ret_out, void 
 static cohort_status count_grown(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     uint32_t *number = malloc(sizeof(*number));
-    (void)in, (void)context;
     if (!number)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "count_grown: no memory");
     *number = num_grown;
@@ -223,7 +205,6 @@ static void call_in_scope(void)
 
 static cohort_status program(void *arg)
 {
-    (void)arg;
     cohort_status status = cohort_remote_register("late", where, NULL);
     if (status != COHORT_ERR_STATE)
         return cohort_fail(COHORT_ERR_FAILED, "registered after the start");

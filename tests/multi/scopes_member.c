@@ -96,7 +96,6 @@ static cohort_status count_then(cohort_future *future, void *arg)
 
 static cohort_status count_flow(void *const *values, size_t num, void **ret_value, void *arg)
 {
-    (void)values, (void)num, (void)ret_value;
     return count(arg);
 }
 
@@ -151,7 +150,6 @@ static cohort_status leave_task(struct trial *trial)
 
 static cohort_status wait_at(size_t index, void *arg)
 {
-    (void)index;
     return wait_open(arg);
 }
 
@@ -187,7 +185,6 @@ static cohort_status await_inside(struct trial *trial)
 
 static cohort_status await_sleep(struct trial *trial)
 {
-    (void)trial;
     return cohort_await(cohort_sleep(HOUR));
 }
 
@@ -196,13 +193,11 @@ static cohort_status await_sleep(struct trial *trial)
 /* It waits for nothing that the caller could send: until it is cancelled. */
 static cohort_status wait_remotely(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in, (void)ret_out, (void)context;
     return cohort_await(cohort_sleep(HOUR));
 }
 
 static cohort_status await_remote(struct trial *trial)
 {
-    (void)trial;
     return cohort_await(cohort_async_at(cohort_num_localities() - 1, "wait", NULL, NULL));
 }
 
@@ -217,7 +212,6 @@ static cohort_status leave_remote(struct trial *trial)
 
 static cohort_status await_everywhere(struct trial *trial)
 {
-    (void)trial;
     return cohort_await(cohort_async_everywhere("wait", NULL, NULL));
 }
 
@@ -226,7 +220,6 @@ static cohort_status await_everywhere(struct trial *trial)
 static cohort_status await_collective(struct trial *trial)
 {
     int64_t in = 1, sum;
-    (void)trial;
     return cohort_await(
         cohort_all_reduce(comms[0], &in, &sum, 1, COHORT_INT64, COHORT_SUM, ++generation));
 }
@@ -234,13 +227,11 @@ static cohort_status await_collective(struct trial *trial)
 static cohort_status await_split(struct trial *trial)
 {
     cohort_comm *part = NULL;
-    (void)trial;
     return cohort_await(cohort_comm_split(&part, comms[0], 0, 0, ++generation));
 }
 
 static cohort_status wait_at_site(cohort_comm *comm, void *arg)
 {
-    (void)comm;
     return wait_open(arg);
 }
 
@@ -251,31 +242,26 @@ static cohort_status await_sites(struct trial *trial)
 
 static cohort_status await_get(struct trial *trial)
 {
-    (void)trial;
     return cohort_await(cohort_channel_get(comms[0], 1, TAG, buffer, LONG, NULL));
 }
 
 static cohort_status await_get_any(struct trial *trial)
 {
-    (void)trial;
     return cohort_await(cohort_channel_get_any(comms[0], TAG, buffer, LONG, NULL, NULL));
 }
 
 static cohort_status await_probe(struct trial *trial)
 {
-    (void)trial;
     return cohort_await(cohort_channel_probe(comms[0], 1, TAG, NULL, NULL));
 }
 
 static cohort_status await_set(struct trial *trial)
 {
-    (void)trial;
     return cohort_await(cohort_channel_set(comms[0], 1, TAG, buffer, LONG));
 }
 
 static cohort_status await_idle(struct trial *trial)
 {
-    (void)trial;
     return cohort_await(cohort_comm_idle(comms[0]));
 }
 

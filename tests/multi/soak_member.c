@@ -86,7 +86,6 @@ static void channels(struct soak *soak)
 
 static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)context;
     void *data = test_malloc(in->bytes + 1);
     memcpy(data, in->data, in->bytes);
     *ret_out = (cohort_object){data, in->bytes};
@@ -107,21 +106,17 @@ static void remote_calls(struct soak *soak)
 
 static cohort_status count_index(size_t index, void *arg)
 {
-    (void)index;
-    (void)arg;
     return index % 100 == 0 ? cohort_await(cohort_sleep(1)) : COHORT_OK;
 }
 
 static cohort_status sleep_long(void *arg)
 {
-    (void)arg;
     return cohort_await(cohort_sleep(UINT64_C(3600000000000)));
 }
 
 static void tasks(struct soak *soak)
 {
     cohort_scope *scope;
-    (void)soak;
     CHECK_OK(cohort_await(cohort_parallel_for(0, NUM_INDICES, NULL, count_index, NULL)));
     CHECK_OK(cohort_scope_create(NULL, &scope));
     for (int i = 0; i < NUM_SLEEPERS; i++)

@@ -94,7 +94,6 @@ static cohort_status crash(void *arg)
     const cohort_comm_options options = {.num_sites = cohort_num_localities(),
                                          .this_site = cohort_locality()};
     cohort_status status = cohort_await(cohort_comm_create(&comm, "all", &options));
-    (void)arg;
     if (!status && cohort_locality() == 1)
         status = cohort_await(
             cohort_async(crash_task, (void *)(uintptr_t)(0x100 + options.this_site - 1)));

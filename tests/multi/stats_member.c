@@ -15,15 +15,11 @@ enum { BARRIERS = 10, REDUCES = 3, TASKS = 100, CALLS = 5, BYTES = 1 << 20 };
 
 static cohort_status nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
 static cohort_status answer(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in;
-    (void)ret_out;
-    (void)context;
     return COHORT_OK;
 }
 
@@ -49,7 +45,6 @@ static void call(uint32_t locality)
 static cohort_status wait_for_end(void *arg)
 {
     char byte;
-    (void)arg;
     while (read(STDIN_FILENO, &byte, 1) > 0)
         ;
     return COHORT_OK;

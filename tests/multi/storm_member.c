@@ -88,7 +88,6 @@ static cohort_status created(cohort_future *creation, void *arg)
 static cohort_future *create(void *context, cohort_comm **ret_comm, const char *name,
                              const cohort_comm_options *options)
 {
-    (void)context;
     uint32_t *site = test_malloc(sizeof(*site));
     *site = options->this_site;
     return cohort_then(cohort_comm_create(ret_comm, name, options), created, site);

@@ -346,7 +346,6 @@ static cohort_status wait_for_loss(cohort_comm *comm)
 
 static cohort_status where(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    (void)in, (void)context;
     uint32_t *rank = malloc(sizeof(*rank));
     if (!rank)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a rank");
@@ -387,7 +386,6 @@ static cohort_status call_everywhere(cohort_comm *comm)
 
 static cohort_status run(void *arg)
 {
-    (void)arg;
     const uint32_t rank = cohort_locality(), num = cohort_num_localities();
     const cohort_comm_options options = {.num_sites = num, .this_site = rank};
     cohort_comm *world = NULL, *half = NULL;

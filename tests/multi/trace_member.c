@@ -54,7 +54,6 @@ static void print_delay(uint64_t begin)
 /* One comes late to a barrier, since it computes. */
 static cohort_status barrier(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join(NULL);
     meet(comm, 1);
     if (cohort_locality() == STRAGGLER) {
@@ -71,7 +70,6 @@ static cohort_status barrier(void *arg)
 /* Since it sleeps, and the collective is of messages. */
 static cohort_status reduce(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("all_reduce=ring");
     double in = 1, out;
     meet(comm, 1);
@@ -88,7 +86,6 @@ static cohort_status reduce(void *arg)
 /* In phases: within hosts, and between them. */
 static cohort_status levels(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join("all_reduce=levels");
     double in = 1, out;
     CHECK_OK(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)));
@@ -99,7 +96,6 @@ static cohort_status levels(void *arg)
 /* Neighbours in a chain: one is late, so its neighbours are late a step after, and theirs. */
 static cohort_status chain(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join(NULL);
     uint32_t me = cohort_locality(), num = cohort_num_localities();
     double out[2] = {1, 1}, in[2];
@@ -126,7 +122,6 @@ static cohort_status chain(void *arg)
 /* The others wait for a message from it. */
 static cohort_status channel(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join(NULL);
     uint32_t me = cohort_locality();
     meet(comm, 1);
@@ -149,7 +144,6 @@ static cohort_status channel(void *arg)
 
 NOT_INLINE static cohort_status slow(void *arg)
 {
-    (void)arg;
     return cohort_await(cohort_sleep(DELAY_MS * UINT64_C(1000000)));
 }
 
@@ -164,7 +158,6 @@ static cohort_status task(void *arg)
 /* Locality 1 is killed while the others wait for it. */
 static cohort_status killed(void *arg)
 {
-    (void)arg;
     cohort_comm *comm = join(NULL);
     meet(comm, 1);
     if (cohort_locality() == 1)
@@ -177,7 +170,6 @@ static cohort_status killed(void *arg)
 /* The daemon of locality 2 is killed: it is the parent of its guardian. */
 static cohort_status lost(void *arg)
 {
-    (void)arg;
     char path[64], word[64];
     int parent = 0;
     cohort_comm *comm = join(NULL);
@@ -199,7 +191,6 @@ static cohort_status lost(void *arg)
 
 static cohort_status nothing(void *arg)
 {
-    (void)arg;
     return COHORT_OK;
 }
 
@@ -214,7 +205,6 @@ static cohort_status many(void *arg)
 /* A child does not write into the trace, and a program that is started does not, either. */
 static cohort_status forks(void *arg)
 {
-    (void)arg;
     CHECK(!getenv("COHORT_TRACE"));
     return many(arg);
 }

@@ -64,7 +64,6 @@ static struct {
 
 static bool progress(void *context)
 {
-    (void)context;
     bool any = false;
     pthread_mutex_lock(&active.lock);
     for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++) {
@@ -83,7 +82,6 @@ static bool progress(void *context)
 static bool look(void *context)
 {
     bool any = false;
-    (void)context;
     pthread_mutex_lock(&active.lock);
     for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++) {
         const struct cohort__poller *poller = &active.cluster->nets[i]->poller;
@@ -96,7 +94,6 @@ static bool look(void *context)
 /* With a cluster the loop never blocks: delays are counted in calls of progress. */
 static bool arm(void *context)
 {
-    (void)context;
     pthread_mutex_lock(&active.lock);
     bool idle = !active.cluster;
     pthread_mutex_unlock(&active.lock);
@@ -105,12 +102,10 @@ static bool arm(void *context)
 
 static void disarm(void *context)
 {
-    (void)context;
 }
 
 static void tick(void *context)
 {
-    (void)context;
     pthread_mutex_lock(&active.lock);
     for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++)
         cohort__process_tick(active.cluster->processes[i], cohort__clock_now());
@@ -120,7 +115,6 @@ static void tick(void *context)
 /* Each turn asks whether there is more. */
 static void on_more(void *context)
 {
-    (void)context;
 }
 
 /* SHARED: NULL where memory is not shared. */

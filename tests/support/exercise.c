@@ -11,7 +11,6 @@
 static cohort_status apply_compose(void *result, const void *left, const void *right, size_t count,
                                    cohort_datatype datatype, void *arg)
 {
-    (void)arg;
     CHECK(datatype == cohort_datatype_of_bytes(8));
     for (size_t i = 0; i < count; i++)
         ((uint64_t *)result)[i] =

@@ -11,7 +11,6 @@ cohort_status cohort__inproc_expose(struct cohort__net *net, uint32_t number, co
                                     size_t bytes, void **ret_region,
                                     struct cohort__net_token *ret_token)
 {
-    (void)number;
     struct cohort__inproc_end *end = (struct cohort__inproc_end *)net;
     if (bytes == 0)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "a block of no bytes can't be exposed");

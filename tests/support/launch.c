@@ -213,17 +213,12 @@ static void on_broken(void *context, uint32_t rank, const char *text)
 
 static void on_died(void *context, uint32_t rank, uint32_t num_living, const char *text)
 {
-    (void)context;
-    (void)rank;
-    (void)num_living;
-    (void)text;
 }
 
 static void on_accused(void *context, uint32_t rank, uint32_t by, bool at_fault, const char *text)
 {
     struct line *line = &((struct launch *)context)->lines[rank];
     (void)at_fault; /* all are on one host */
-    (void)text;
     if (line->kill_at > 0)
         return;
     line->kill_at = cohort__clock_after(GRACE);
@@ -232,7 +227,6 @@ static void on_accused(void *context, uint32_t rank, uint32_t by, bool at_fault,
 
 static void on_aborted(void *context, uint32_t rank, int code, const char *reason)
 {
-    (void)context;
     FAIL("locality %u aborts with %d: %s", rank, code, reason);
 }
 

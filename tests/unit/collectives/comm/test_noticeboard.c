@@ -36,7 +36,6 @@ static bool keeps_going;
 
 bool __wrap_cohort__process_keeps_going(const struct cohort__process *process)
 {
-    (void)process;
     return keeps_going;
 }
 
@@ -861,7 +860,6 @@ TEST(destroy_dead)
 
 static bool look_never(struct cohort__watch *watch)
 {
-    (void)watch;
     return false;
 }
 

@@ -33,7 +33,6 @@ static char logged[2000];
 static inline void keep_line(void *context, enum cohort__log_level level, const char *line,
                              size_t bytes)
 {
-    (void)context;
     CHECK_INT(level, COHORT__LOG_WARN);
     CHECK(strlen(logged) + bytes < sizeof(logged));
     strncat(logged, line, bytes);
@@ -146,7 +145,6 @@ static inline void pair_unref(struct pair *pair)
 /* Waits until all calls that were made before this have begun. */
 static inline cohort_status do_nothing(uv_loop_t *loop, void *arg)
 {
-    (void)arg;
     return loop ? COHORT_OK : COHORT_ERR_FAILED;
 }
 
