@@ -409,8 +409,7 @@ static cohort_status some_gathers(cohort_comm *comm, void *arg)
         cost->num_messages = cluster_num_sent(cost->cluster);
         atomic_store(&cost->is_counted, true);
     }
-    while (!atomic_load(&cost->is_counted))
-        cohort_yield();
+    YIELD_WHILE(!atomic_load(&cost->is_counted));
     return status;
 }
 
@@ -577,8 +576,7 @@ static cohort_status one_dies(cohort_comm *comm, void *arg)
     struct buffers *buffers = test_malloc(sizeof(*buffers));
     memset(buffers, RUBBISH, sizeof(*buffers));
     if (me == 1) {
-        while (death->num_waiting < num_sites - 1)
-            cohort_yield();
+        YIELD_WHILE(death->num_waiting < num_sites - 1);
         cluster_kill(death->cluster, 1);
     } else {
         cohort_future *future = call(comm, &(struct scene){.variant = GATHER}, buffers, 1);

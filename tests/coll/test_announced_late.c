@@ -85,12 +85,10 @@ static cohort_status run_receiver(void *cluster)
 {
     cohort_comm *comm;
     CHECK_OK(cohort_await(create(cluster, 0, &comm)));
-    while (atomic_load(&num_held) == 0)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_held) == 0);
     cohort_comm_unref(comm);
     cohort_future *again = create(cluster, 0, &comm);
-    while (atomic_load(&num_ended) < LOCALITIES)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_ended) < LOCALITIES);
     let_go();
     CHECK_OK(cohort_await(again));
     cohort_comm_unref(comm);
@@ -103,8 +101,7 @@ static cohort_status run_sender(void *cluster)
     cohort_comm *comm;
     CHECK_OK(cohort_await(create(cluster, 1, &comm)));
     cohort_future *call = cohort_gather_there(comm, block, BYTES, COHORT_BYTE, 1);
-    while (atomic_load(&num_held) == 0)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_held) == 0);
     cohort_comm_unref(comm);
     CHECK_INT(cohort_await(call), COHORT_ERR_CANCELLED);
     CHECK_OK(cohort_await(create(cluster, 1, &comm)));

@@ -22,8 +22,7 @@ struct scene {
 /* The locality that dies neither calls nor leaves. */
 static cohort_status stay(struct scene *scene)
 {
-    while (!atomic_load(&scene->is_over))
-        cohort_yield();
+    YIELD_WHILE(!atomic_load(&scene->is_over));
     return COHORT_OK;
 }
 

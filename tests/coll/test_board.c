@@ -36,14 +36,13 @@ struct wrong {
 static void run_in(struct cluster *cluster, const char *name, uint32_t num_sites, uint64_t stall,
                    cohort_status (*site)(cohort_comm *comm, void *arg), void *arg)
 {
-    cohort_status status = sites_run(&(struct sites){
-        .name = name,
-        .options = {.num_sites = num_sites, .stall_after = stall},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = site,
-        .arg = arg,
-    });
+    cohort_status status =
+        cluster_sites(cluster, (struct sites){
+                                   .name = name,
+                                   .options = {.num_sites = num_sites, .stall_after = stall},
+                                   .run = site,
+                                   .arg = arg,
+                               });
     if (status)
         FAIL("%s: %s", name, cohort_error_message());
 }
@@ -105,16 +104,14 @@ static cohort_status silent_calls(cohort_comm *comm, void *arg)
         silence->sent_before = cluster_num_sent(silence->cluster);
         silence->is_counted = true;
     }
-    while (!silence->is_counted)
-        cohort_yield();
+    YIELD_WHILE(!silence->is_counted);
     for (uint64_t generation = 2; generation <= silence->num_calls; generation++)
         check_usable(comm, generation);
     if (atomic_fetch_sub(&silence->num_ready, 1) == 1) {
         silence->num_sent = cluster_num_sent(silence->cluster) - silence->sent_before;
         silence->is_counted = false;
     }
-    while (silence->is_counted) /* leaving sends messages */
-        cohort_yield();
+    YIELD_WHILE(silence->is_counted); /* leaving sends messages */
     return COHORT_OK;
 }
 
@@ -134,8 +131,7 @@ static cohort_status one_wrong(cohort_comm *comm, void *arg)
     uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
     int64_t *buffer = test_calloc(2 * MANY, sizeof(*buffer));
     int32_t in, out;
-    while (me == wrong->absent && wrong->num_told < num_sites - 1)
-        cohort_yield();
+    YIELD_WHILE(me == wrong->absent && wrong->num_told < num_sites - 1);
     use_board(comm);
     cohort_future *future =
         me == wrong->culprit ? wrong->call(comm, buffer) : call_right(comm, &in, &out, 1);
@@ -243,8 +239,7 @@ static cohort_status one_differs(cohort_comm *comm, void *arg)
     int64_t *in = test_calloc(LONG_CALL, sizeof(*in)), *out = test_calloc(LONG_CALL, sizeof(*out));
     if (atomic_fetch_add(&all->num_ready, 1) + 1 == num_sites)
         all->sent_before = 1 + cluster_num_sent(all->cluster);
-    while (all->sent_before == 0)
-        cohort_yield();
+    YIELD_WHILE(all->sent_before == 0);
     size_t count = me == 1 ? 1 : LONG_CALL;
     use_board(comm);
     CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, count, COHORT_INT64, COHORT_SUM, 1)),
@@ -255,8 +250,7 @@ static cohort_status one_differs(cohort_comm *comm, void *arg)
             FAIL("%llu messages", (unsigned long long)num_sent);
         all->is_counted = true;
     }
-    while (!all->is_counted) /* leaving sends messages */
-        cohort_yield();
+    YIELD_WHILE(!all->is_counted); /* leaving sends messages */
     free(in);
     free(out);
     return COHORT_OK;
@@ -382,8 +376,7 @@ struct many {
 
 static void await(const _Atomic uint32_t *counter, uint32_t num)
 {
-    while (*counter < num)
-        cohort_yield();
+    YIELD_WHILE(*counter < num);
 }
 
 static void call_one(cohort_comm *comm, const struct many *many, uint64_t generation)
@@ -400,12 +393,10 @@ static cohort_status nest(cohort_comm *comm, void *arg)
     struct many *many = arg;
     call_one(comm, many, 1);
     atomic_fetch_add(&many->num_there, 1);
-    while (!many->is_counted)
-        cohort_yield();
+    YIELD_WHILE(!many->is_counted);
     call_one(comm, many, 2);
     atomic_fetch_add(&many->num_done, 1);
-    while (many->is_counted) /* leaving sends messages */
-        cohort_yield();
+    YIELD_WHILE(many->is_counted); /* leaving sends messages */
     return COHORT_OK;
 }
 
@@ -621,8 +612,7 @@ static cohort_status answered(cohort_comm *comm, void *arg)
     struct turn *turn = arg;
     int32_t in, out;
     uint32_t me = cohort_comm_this_site(comm);
-    while (me == 1 && !atomic_load(&turn->is_over))
-        cohort_yield();
+    YIELD_WHILE(me == 1 && !atomic_load(&turn->is_over));
     cohort_future *future = call_right(comm, &in, &out, 1);
     if (me == 0)
         cohort__endpoint_post(comm, &turn->item);

@@ -34,14 +34,14 @@ static void run(const char *name, struct job *job,
                 cohort_status (*site)(cohort_comm *comm, void *arg))
 {
     struct cluster *cluster = cluster_create(1, job->num_localities, 0);
-    cohort_status status = sites_run(&(struct sites){
-        .name = name,
-        .options = {.num_sites = job->num_sites, .stall_after = never, .algorithms = all_shared},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = site,
-        .arg = job,
-    });
+    cohort_status status = cluster_sites(cluster, (struct sites){
+                                                      .name = name,
+                                                      .options = {.num_sites = job->num_sites,
+                                                                  .stall_after = never,
+                                                                  .algorithms = all_shared},
+                                                      .run = site,
+                                                      .arg = job,
+                                                  });
     if (status)
         FAIL("%s: %s", name, cohort_error_message());
     cluster_destroy(cluster);
@@ -266,8 +266,7 @@ static cohort_status mixture(cohort_comm *comm, void *arg)
     struct call calls[NUM_IN_FLIGHT];
     size_t share = share_of(job);
     const size_t counts[] = {1, share, 100, share / 2, share / 3, 3, 2 * share + 1, BEYOND / 8 + 1};
-    while (cohort_comm_this_site(comm) == job->slow && job->num_called < job->num_sites - 1)
-        cohort_yield();
+    YIELD_WHILE(cohort_comm_this_site(comm) == job->slow && job->num_called < job->num_sites - 1);
     for (uint64_t i = 0; i < NUM_IN_FLIGHT; i++) {
         enum what what = (enum what)(i % 5 % NUM_WHATS);
         size_t count = counts[i % 8];
@@ -310,8 +309,7 @@ static cohort_status leave(cohort_comm *comm, void *arg)
     uint32_t me = cohort_comm_this_site(comm);
     struct call call = {ALL_REDUCE, leaving->count, 1, NULL, NULL, NULL};
     if (me == leaving->culprit) {
-        while (leaving->job.num_called < leaving->job.num_sites - 1)
-            cohort_yield();
+        YIELD_WHILE(leaving->job.num_called < leaving->job.num_sites - 1);
         begin(&call, comm, &leaving->job);
         leaving->call = call;
         return COHORT_OK; /* sites_run() releases its endpoint */
@@ -362,8 +360,8 @@ static cohort_status leave_posted(cohort_comm *comm, void *arg)
         leaving->job.num_called++;
         return COHORT_OK;
     }
-    while (me == last && (leaving->job.num_called < 2 || !cohort_future_ready(leaving->call.done)))
-        cohort_yield();
+    YIELD_WHILE(me == last &&
+                (leaving->job.num_called < 2 || !cohort_future_ready(leaving->call.done)));
     begin(&call, comm, &leaving->job);
     leaving->job.num_called++;
     char who[64];
@@ -402,8 +400,7 @@ static cohort_status leave_reducing(cohort_comm *comm, void *arg)
     uint32_t me = cohort_comm_this_site(comm), num_sites = leaving->job.num_sites;
     struct call call = leaving->call;
     if (me == leaving->culprit) {
-        while (leaving->job.num_called < num_sites - 1)
-            cohort_yield();
+        YIELD_WHILE(leaving->job.num_called < num_sites - 1);
         begin(&leaving->call, comm, &leaving->job);
         CHECK(NUM_WORKERS > 1 || !cohort_future_ready(leaving->call.done));
         return COHORT_OK;

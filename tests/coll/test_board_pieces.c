@@ -141,8 +141,7 @@ static void check_output(const struct job *job, uint32_t site, const unsigned ch
 static void be_source(cohort_comm *comm, const struct job *job, unsigned char *in,
                       unsigned char *out)
 {
-    while (num_called < job->num_sites - 1)
-        cohort_yield();
+    YIELD_WHILE(num_called < job->num_sites - 1);
     cohort_status status = cohort_await(call(comm, job, in, out));
     CHECK_INT(status, job->event == SOURCE_FAILS ? COHORT_ERR_PEER_DIED : COHORT_OK);
     atomic_store(&is_source_over, true);
@@ -162,8 +161,7 @@ static void be_other(cohort_comm *comm, const struct job *job, unsigned char *ou
         check_output(job, cohort_comm_this_site(comm), out);
         return;
     }
-    while (!atomic_load(&is_source_over))
-        cohort_yield();
+    YIELD_WHILE(!atomic_load(&is_source_over));
     CHECK_INT(cohort_await(done), COHORT_ERR_PEER_DIED);
     for (size_t at = 0; at < job->bytes; at++)
         CHECK_INT(out[at], 0xee);
@@ -192,16 +190,15 @@ static void run(struct job job)
     has_failed = is_source_over = false;
     cluster = cluster_create(1, 2, 0);
     CHECK(cohort__boards_slot_of(cluster_process(cluster, 0), 1, &slot));
-    CHECK_OK(sites_run(&(struct sites){
-        .name = "pieces",
-        .options = {.num_sites = job.num_sites,
-                    .stall_after = never,
-                    .algorithms = "broadcast=shared,scatter=shared"},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = site,
-        .arg = &job,
-    }));
+    CHECK_OK(
+        cluster_sites(cluster, (struct sites){
+                                   .name = "pieces",
+                                   .options = {.num_sites = job.num_sites,
+                                               .stall_after = never,
+                                               .algorithms = "broadcast=shared,scatter=shared"},
+                                   .run = site,
+                                   .arg = &job,
+                               }));
     if (job.event == STEP_BY_STEP)
         cluster_destroy(cluster);
     else

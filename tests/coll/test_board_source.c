@@ -72,8 +72,7 @@ static bool is_root(const cohort_comm *comm, const struct job *job)
 
 static void await_over(struct job *job, uint32_t num)
 {
-    while (atomic_load(&job->num_over) < num)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&job->num_over) < num);
 }
 
 /* Calls: of even generations scatters, of odd ones broadcasts ------------------------------- */

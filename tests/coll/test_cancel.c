@@ -636,8 +636,7 @@ static void gather_in_scope(enum gathering gathering)
             joined[site] = cohort_async(join, &all[site]);
     cohort_scope *scope = new_scope();
     CHECK_OK(cohort_scope_async(scope, join, &all[3]));
-    while (!all[3].has_called)
-        cohort_yield();
+    YIELD_WHILE(!all[3].has_called);
     CHECK_INT(cohort_scope_fail(scope, COHORT_ERR_SYSTEM, "no ink"), COHORT_ERR_SYSTEM);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_SYSTEM);
     joined[5] = cohort_async(join, &all[5]);

@@ -484,8 +484,7 @@ TEST(death_of_many)
         atomic_store(&most_failed, 0);
         cluster_watch(count_failed);
         cluster_kill(pair.cluster, 0);
-        while (atomic_load(&num_failed) < DOOMED)
-            cohort_yield();
+        YIELD_WHILE(atomic_load(&num_failed) < DOOMED);
         cohort_future *late = cohort_channel_get_object(pair.comms[1], 0, 7, &object);
         CHECK_INT(cohort_await(late), COHORT_ERR_PEER_DIED);
         for (uint64_t i = 0; i < DOOMED; i++)
@@ -508,8 +507,7 @@ TEST(revocation_of_many)
     atomic_store(&most_failed, 0);
     cluster_watch(count_failed);
     CHECK_OK(cohort_await(cohort_comm_revoke(pair.comms[1])));
-    while (atomic_load(&num_failed) < DOOMED)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_failed) < DOOMED);
     for (uint64_t i = 0; i < DOOMED; i++)
         CHECK_INT(cohort_await(doomed[i]), COHORT_ERR_REVOKED);
     CHECK(atomic_load(&most_failed) <= 2 * COHORT__ENDS_OF_A_TURN);
@@ -528,8 +526,7 @@ TEST(leaving_with_many)
     atomic_store(&most_failed, 0);
     cluster_watch(count_failed);
     cohort_comm_unref(pair.comms[1]);
-    while (atomic_load(&num_failed) < DOOMED)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_failed) < DOOMED);
     cluster_watch(NULL);
     for (uint64_t i = 0; i < DOOMED; i++)
         CHECK_INT(cohort_await(doomed[i]), COHORT_ERR_GONE);
@@ -563,8 +560,7 @@ static cohort_status flood(cohort_comm *comm, void *arg)
         memcpy(data[i], &i, sizeof(i));
         sets[i] = cohort_channel_set(comm, 1, 7, data[i], bytes);
     }
-    while (is_setter && count_ready(sets) < most)
-        cohort_yield();
+    YIELD_WHILE(is_setter && count_ready(sets) < most);
     CHECK_OK(cohort_await(cohort_barrier(comm, 1)));
     if (is_setter) {
         CHECK_INT(count_ready(sets), most);

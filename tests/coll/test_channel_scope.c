@@ -127,8 +127,7 @@ static cohort_status call_cancelled(void *arg)
     struct pair *pair = waiting->pair;
     int value = 0;
     cohort_promise_fulfil(waiting->begun, NULL);
-    while (!cohort_cancelled())
-        cohort_yield();
+    YIELD_WHILE(!cohort_cancelled());
     CHECK_OK(cohort_await(cohort_channel_probe(pair->comms[0], 1, 1, NULL, NULL)));
     CHECK_OK(cohort_await(cohort_channel_get(pair->comms[0], 1, 1, &value, 4, NULL)));
     CHECK_INT(value, 11);

@@ -33,8 +33,7 @@ static cohort_status until_it_fails(cohort_comm *comm, void *arg)
                 cluster_kill(storm->cluster, VICTIM);
                 atomic_store(&storm->is_killed, true);
             }
-            while (!atomic_load(&storm->is_killed)) /* a site that returns leaves */
-                cohort_yield();
+            YIELD_WHILE(!atomic_load(&storm->is_killed)); /* a site that returns leaves */
             return COHORT_OK;
         }
         struct exercise exercise;

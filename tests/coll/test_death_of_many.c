@@ -37,8 +37,7 @@ static void watch(void)
 /* OTHER: what else they may end with. */
 static void await_all(cohort_status other)
 {
-    while (atomic_load(&num_ended) < NUM_CALLS)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_ended) < NUM_CALLS);
     cluster_watch(NULL);
     for (unsigned i = 0; i < NUM_CALLS; i++) {
         const cohort_status status = cohort_await(calls[i]);
@@ -75,8 +74,7 @@ TEST(calls)
         calls[i] = cohort_barrier(comms[0][1], 1 + i);
     watch();
     cluster_kill(cluster, 0);
-    while (atomic_load(&num_ended) == 0)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_ended) == 0);
     CHECK_INT(cohort_await(cohort_barrier(comms[0][1], 1 + NUM_CALLS)), COHORT_ERR_PEER_DIED);
     for (unsigned i = 0; i < NUM_CALLS; i++)
         CHECK(cohort_future_ready(calls[i]));
@@ -112,8 +110,7 @@ TEST(left_midway)
         calls[i] = cohort_barrier(comms[0][1], 1 + i);
     watch();
     cluster_kill(cluster, 0);
-    while (atomic_load(&num_ended) == 0)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_ended) == 0);
     end(cluster, comms, 1);
     await_all(COHORT_ERR_CANCELLED);
 }

@@ -109,8 +109,7 @@ static void check_result(uint32_t me, cohort_status status, const int32_t *out)
 /* The root's call is over. */
 static void receive_held(cohort_comm *comm)
 {
-    while (!atomic_load(&has_come))
-        cohort_yield();
+    YIELD_WHILE(!atomic_load(&has_come));
     CHECK(cohort__actor_turn_begin(&comm->actor));
     CHECK(!cohort__endpoint_find(comm, GENERATION));
     release_held(comm);
@@ -123,9 +122,8 @@ static cohort_status gather(cohort_comm *comm, void *arg)
     int32_t in[BLOCK] = {(int32_t)me, (int32_t)me}, out[BLOCK];
     cohort_future *future;
     memset(out, RUBBISH, sizeof(out));
-    while (me == ROOT ? scene->calls_late && !atomic_load(&has_come)
-                      : !scene->calls_late && !atomic_load(&has_called))
-        cohort_yield();
+    YIELD_WHILE(me == ROOT ? scene->calls_late && !atomic_load(&has_come)
+                           : !scene->calls_late && !atomic_load(&has_called));
     if (me == ROOT)
         future = cohort_gather_here(comm, in, scene->has_no_output ? NULL : out, scene->counts[me],
                                     scene->types[me], GENERATION);
@@ -224,8 +222,7 @@ static cohort_status lend(cohort_comm *comm, void *arg)
 {
     uint32_t me = cohort_comm_this_site(comm);
     int32_t in[LENT] = {0}, out[3 * LENT];
-    while (me == FAR && !atomic_load(&has_asked))
-        cohort_yield();
+    YIELD_WHILE(me == FAR && !atomic_load(&has_asked));
     cohort_datatype type = me == LENDER ? COHORT_FLOAT : COHORT_INT32;
     CHECK_FAILS(cohort_await(me == ROOT ? cohort_gather_here(comm, in, out, LENT, type, GENERATION)
                                         : cohort_gather_there(comm, in, LENT, type, GENERATION)),

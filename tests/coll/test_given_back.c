@@ -37,8 +37,7 @@ void __wrap_cohort__group_destroy(struct cohort__group *group)
 /* Other workers may still be releasing groups. */
 static void wait_for_at_most(uint32_t num)
 {
-    while (atomic_load(&num_groups) > num)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_groups) > num);
 }
 
 /* With one worker it is immediate. */

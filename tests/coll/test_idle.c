@@ -65,8 +65,7 @@ static void tell_all(void)
 
 static void await_chores(uint32_t num)
 {
-    while (num_chores < num)
-        cohort_yield();
+    YIELD_WHILE(num_chores < num);
 }
 
 static void let_go(void)

@@ -298,16 +298,14 @@ static cohort_status play(cohort_comm *comm, void *arg)
 static void run_sites(struct job *job, const char *algorithms,
                       cohort_status (*run)(cohort_comm *comm, void *arg), uint64_t stall_after)
 {
-    CHECK_OK(sites_run(&(struct sites){
-        .name = "lent",
-        .options = {.num_sites = job->num_sites,
-                    .stall_after = stall_after,
-                    .algorithms = algorithms},
-        .create = cluster_create_comm,
-        .context = cluster,
-        .run = run,
-        .arg = job,
-    }));
+    CHECK_OK(cluster_sites(cluster, (struct sites){
+                                        .name = "lent",
+                                        .options = {.num_sites = job->num_sites,
+                                                    .stall_after = stall_after,
+                                                    .algorithms = algorithms},
+                                        .run = run,
+                                        .arg = job,
+                                    }));
 }
 
 static const char all_shared[] =
@@ -429,8 +427,7 @@ static cohort_status expected(uint32_t site)
 static void await_failure(uint32_t site, cohort_future *done)
 {
     if (site == 0 && moment->event == LENDER_FAILS) {
-        while (!cohort_future_ready(done) || !atomic_load(&is_over))
-            cohort_yield();
+        YIELD_WHILE(!cohort_future_ready(done) || !atomic_load(&is_over));
         for (int i = 0; i < 1000; i++) /* a reader that does not look again would end by then */
             cohort_yield();
         cluster_tell_death(cluster, 1, 2, 1, "was killed");
@@ -448,8 +445,7 @@ static cohort_status call_in_order(cohort_comm *comm, void *arg)
     struct part part;
     const struct job *job = arg;
     const uint32_t site = cohort_comm_this_site(comm);
-    while (site == 0 && num_called + 1 < job->num_sites)
-        cohort_yield();
+    YIELD_WHILE(site == 0 && num_called + 1 < job->num_sites);
     begin(job, comm, &part, 1);
     num_called++;
     if (site == 0) {
@@ -539,8 +535,7 @@ static cohort_status hold_back(cohort_comm *comm, void *arg)
     struct part part;
     uint64_t one = 1, sum = 0;
     const uint32_t site = cohort_comm_this_site(comm);
-    while (site == 2 && num_asked < 3)
-        cohort_yield();
+    YIELD_WHILE(site == 2 && num_asked < 3);
     cohort_future *earlier = cohort_all_reduce(comm, &one, &sum, 1, COHORT_UINT64, COHORT_SUM, 1);
     begin(job, comm, &part, 2);
     end(job, site, &part, 2);

@@ -38,8 +38,7 @@ static cohort_status call(cohort_comm *comm, void *arg)
         job->num_messages = cluster_num_sent(job->cluster);
         atomic_store(&job->is_counted, true);
     }
-    while (!atomic_load(&job->is_counted))
-        cohort_yield();
+    YIELD_WHILE(!atomic_load(&job->is_counted));
     return COHORT_OK;
 }
 

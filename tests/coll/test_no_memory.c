@@ -53,8 +53,7 @@ struct job {
 
 static void await_over(struct job *job, uint32_t num)
 {
-    while (atomic_load(&job->num_over) < num)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&job->num_over) < num);
 }
 
 static cohort_status broadcast(cohort_comm *comm, uint64_t generation, int32_t *value)
@@ -73,8 +72,7 @@ static cohort_status run_site(cohort_comm *comm, void *arg)
         atomic_store(&is_full, true);
     if (me == VICTIM && job->is_early)
         await_over(job, NUM_SITES - 1);
-    while (me == 0 && !atomic_load(&is_full))
-        cohort_yield();
+    YIELD_WHILE(me == 0 && !atomic_load(&is_full));
     cohort_status status = broadcast(comm, 1, &value);
     if (me != VICTIM) {
         CHECK_OK(status);

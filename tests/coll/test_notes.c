@@ -112,8 +112,7 @@ static cohort_status call_next(cohort_comm *comm, struct job *job)
     struct exercise exercise;
     begin(&exercise, comm, !leader_of(comm), NEXT);
     if (++job->num_begun == 2 && job->event == DIES) {
-        while (!atomic_load(&job->is_slow_there)) /* else its creation fails */
-            cohort_yield();
+        YIELD_WHILE(!atomic_load(&job->is_slow_there)); /* else its creation fails */
         tell_all(job->cluster);
     }
     cohort_status status = exercise_end(&exercise);
@@ -143,8 +142,7 @@ static cohort_status site(cohort_comm *comm, void *arg)
     }
     if (job->event != COMES_LATE)
         return COHORT_OK;
-    while (job->num_begun < SLOW)
-        cohort_yield();
+    YIELD_WHILE(job->num_begun < SLOW);
     return call_next(comm, job);
 }
 
@@ -330,8 +328,7 @@ static cohort_status count_calls(cohort_comm *comm, void *arg)
         job->num_messages = cluster_num_sent(job->cluster);
         atomic_store(&job->is_counted, true);
     }
-    while (!atomic_load(&job->is_counted))
-        cohort_yield();
+    YIELD_WHILE(!atomic_load(&job->is_counted));
     return COHORT_OK;
 }
 

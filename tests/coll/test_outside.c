@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -8,6 +7,7 @@
 #include "runtime/proc/process.h"
 #include "runtime/task/worker.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 /* Threads outside of tasks call collectives while the runtime ends. */
 
@@ -73,13 +73,12 @@ static void *outside(void *arg)
  * has returned. */
 TEST(last_call)
 {
-    pthread_t thread;
     CHECK_OK(cohort_start(&(cohort_start_options){.workers = 2}));
     cohort_future *future = cohort_async(inside, NULL);
-    CHECK_INT(pthread_create(&thread, NULL, outside, NULL), 0);
+    pthread_t thread = new_thread(outside, NULL);
     CHECK_OK(cohort_await(future));
     CHECK_OK(cohort_stop(COHORT_OK));
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     CHECK(has_waited);
     cohort_future_unref(awaited);
 }
@@ -159,13 +158,13 @@ TEST(random)
             if (i == 0 || cohort__random_below(&random, 2))
                 players[i].task = cohort_async(play_inside, &players[i]);
             else
-                CHECK_INT(pthread_create(&players[i].thread, NULL, play_outside, &players[i]), 0);
+                players[i].thread = new_thread(play_outside, &players[i]);
         }
         CHECK_OK(cohort_stop(COHORT_OK));
         for (uint32_t i = 0; i < num_sites; i++)
             if (players[i].task)
                 CHECK_OK(cohort_await(players[i].task));
             else
-                CHECK_INT(pthread_join(players[i].thread, NULL), 0);
+                end_thread(players[i].thread);
     }
 }

@@ -58,8 +58,7 @@ static void take_turn(cohort_comm *comm, bool is_last,
 {
     struct turn turn = {.item.run = run, .is_last = is_last};
     cohort__endpoint_post(comm, &turn.item);
-    while (!atomic_load(&turn.is_over))
-        cohort_yield();
+    YIELD_WHILE(!atomic_load(&turn.is_over));
 }
 
 /* All calls have waited for longer than `stall_after`, each time. */

@@ -63,8 +63,7 @@ TEST(answers)
     for (uint32_t site = 0; site < HALF; site++) {
         struct turn turn = {.item.run = look};
         cohort__endpoint_post(comms[site], &turn.item);
-        while (!atomic_load(&turn.is_over))
-            cohort_yield();
+        YIELD_WHILE(!atomic_load(&turn.is_over));
     }
     CHECK(num_looks >= 2 * HALF * HALF); /* to ask, and to be answered */
     CHECK(num_looks <= 3 * HALF * HALF);

@@ -233,8 +233,7 @@ TEST(gone_before_the_reason)
         calls[i] =
             cohort_broadcast_from(row.comms[site + i], out[i], sizeof(out[i]), COHORT_UINT8, 1);
     cohort_future *get = cohort_channel_get(row.comms[site], LAST, 9, out[2], sizeof(out[2]), NULL);
-    while (num_gone[0] == 0 || num_gone[1] == 0)
-        cohort_yield();
+    YIELD_WHILE(num_gone[0] == 0 || num_gone[1] == 0);
     CHECK(!cohort_future_ready(calls[0]) && !cohort_future_ready(calls[1]));
     CHECK(!cohort_future_ready(get));
     release_letters();
@@ -252,8 +251,7 @@ TEST(no_votes)
     cohort_future *held = cohort_barrier(row.comms[0], 1);
     holds_verdicts = true;
     CHECK_OK(cohort_comm_cancel(row.comms[0], 1));
-    while (num_arrivals < LOCALITIES - 1)
-        cohort_yield();
+    YIELD_WHILE(num_arrivals < LOCALITIES - 1);
     cohort_future *late = cohort_barrier(row.comms[1], 1);
     CHECK_OK(await_within(cohort_comm_revoke(row.comms[LAST]), patience));
     check_revoked(held, LAST);
@@ -276,8 +274,7 @@ TEST(late_map)
     hold_letters(&row, COHORT__REGISTRY_MAP, -1);
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = cohort_comm_dup(&twins[site], row.comms[site], 1);
-    while (num_letters < LOCALITIES - 1)
-        cohort_yield();
+    YIELD_WHILE(num_letters < LOCALITIES - 1);
     CHECK_OK(await_within(cohort_comm_revoke(row.comms[3]), patience));
     for (uint32_t site = 0; site < SITES; site++) {
         cohort_status status = await_within(futures[site], patience);
@@ -289,10 +286,9 @@ TEST(late_map)
     release_letters();
     for (uint32_t site = 0; site < SITES; site++)
         cohort_comm_unref(twins[site]);
-    while (num_of_type[COHORT__REGISTRY_LEAVE] < SITES - num_made ||
-           num_of_type[COHORT__REGISTRY_RETURN] < LOCALITIES - 1 ||
-           num_of_type[COHORT__REGISTRY_END] < LOCALITIES - 1)
-        cohort_yield();
+    YIELD_WHILE(num_of_type[COHORT__REGISTRY_LEAVE] < SITES - num_made ||
+                num_of_type[COHORT__REGISTRY_RETURN] < LOCALITIES - 1 ||
+                num_of_type[COHORT__REGISTRY_END] < LOCALITIES - 1);
     end(&row);
 }
 
@@ -306,8 +302,7 @@ static bool revoke_without_memory(long number)
     scarce_at = cohort__process_registry(cluster_process(row.cluster, unaware));
     failing = number;
     cohort_future *revoked = cohort_comm_revoke(row.comms[LAST]);
-    while (failing != NONE_FAILS || !cohort_future_ready(revoked))
-        cohort_yield();
+    YIELD_WHILE(failing != NONE_FAILS || !cohort_future_ready(revoked));
     for (uint32_t site = 0; site < SITES; site++)
         if (site / 2 == unaware && cohort__process_any_dead(cluster_process(row.cluster, unaware)))
             CHECK_INT(await_within(cohort_barrier(row.comms[site], 1), patience),

@@ -188,8 +188,7 @@ static cohort_status wait_in_vain(cohort_comm *comm, void *arg)
     struct outer *outer = arg;
     cohort_status status;
     if (cohort_comm_this_site(comm) == 0) {
-        while (!cohort_cancelled())
-            cohort_yield();
+        YIELD_WHILE(!cohort_cancelled());
         return COHORT_OK;
     }
     cohort_future *barrier = cohort_barrier(comm, 1);
@@ -210,8 +209,7 @@ static cohort_status call_in_scope(void *arg)
 
 static cohort_status call_when_cancelled(void *arg)
 {
-    while (!cohort_cancelled())
-        cohort_yield();
+    YIELD_WHILE(!cohort_cancelled());
     return call_in_scope(arg);
 }
 
@@ -258,8 +256,7 @@ static cohort_status call_to_meet(void *arg)
     struct torn *torn = tear->torn;
     const cohort_sites_options options = {.sites_per_locality = 2};
     torn->num_called += tear->locality == 0 && torn->is_cancelled_first;
-    while (tear->locality == 0 && torn->is_cancelled_first && !cohort_cancelled())
-        cohort_yield();
+    YIELD_WHILE(tear->locality == 0 && torn->is_cancelled_first && !cohort_cancelled());
     cohort_future *met = start(torn->cluster, tear->locality, "torn", &options, meet, torn);
     torn->num_called += tear->locality == 0;
     cohort_status status = cohort_await(met);
@@ -282,8 +279,7 @@ static void tear(uint32_t num_localities, uint32_t num_yields, bool is_cancelled
         others[i - 1] = cohort_async(call_to_meet, &torn.tears[i]);
     torn.scope = new_scope();
     CHECK_OK(cohort_scope_async(torn.scope, call_to_meet, &torn.tears[0]));
-    while (!torn.num_called)
-        cohort_yield();
+    YIELD_WHILE(!torn.num_called);
     for (uint32_t i = 0; i < num_yields; i++)
         cohort_yield();
     cohort_scope_cancel(torn.scope);

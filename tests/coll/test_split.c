@@ -52,8 +52,7 @@ static void run(struct scene *scene, cohort_status (*site)(cohort_comm *, void *
 static void wait_for_all(struct scene *scene, uint32_t round)
 {
     atomic_fetch_add(&scene->num_there, 1);
-    while (atomic_load(&scene->num_there) < round * scene->num_sites)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&scene->num_there) < round * scene->num_sites);
 }
 
 /* Checks that CHILD has these members, in this order, by what they bring. Uses GENERATION. */
@@ -458,8 +457,7 @@ static cohort_status die(cohort_comm *world, void *arg)
     wait_for_all(scene, 1);
     cohort_future *made = cohort_comm_split(&child, world, (int32_t)(me % 2), 0, 1);
     /* Now, or when the victim's part of the parent's collective is over, so that it joins. */
-    while (me == VICTIM && scene->seed % 2 && atomic_load(&world->refs) > 1)
-        cohort_yield();
+    YIELD_WHILE(me == VICTIM && scene->seed % 2 && atomic_load(&world->refs) > 1);
     for (uint64_t turns = scene->seed % 7; turns > 0; turns--)
         cohort_yield();
     if (me == VICTIM) {

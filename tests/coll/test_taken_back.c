@@ -141,8 +141,7 @@ static void run(enum kind kind)
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = call(&row, kind, site);
     CHECK_OK(cohort_comm_cancel(row.comms[0], 1));
-    while (!vote)
-        cohort_yield();
+    YIELD_WHILE(!vote);
     (void)cluster_num_sent(row.cluster);
     release_data();
     (void)cluster_num_sent(row.cluster);

@@ -100,8 +100,7 @@ static void is_over(struct scene *scene)
 
 static void await_over(struct scene *scene, uint32_t num)
 {
-    while (atomic_load(&scene->num_over) < num)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&scene->num_over) < num);
 }
 
 /* Calls that there is no memory to tell of ---------------------------------------------------- */
@@ -111,8 +110,7 @@ static cohort_status call_untold(cohort_comm *comm, void *arg)
 {
     struct scene *scene = arg;
     if (cohort_comm_this_site(comm) == 0) {
-        while (!cohort__actor_turn_begin(&comm->actor)) /* somebody asks it already */
-            cohort_yield();
+        YIELD_WHILE(!cohort__actor_turn_begin(&comm->actor)); /* somebody asks it already */
         cohort__endpoint_leave_out(comm, 1);
         cohort__endpoint_leave_out(comm, 2);
         cohort__actor_turn_end(&comm->actor);

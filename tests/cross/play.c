@@ -80,8 +80,7 @@ static uint32_t drawn(const struct actor *actor, const struct step *step, uint32
 
 static void yield(uint32_t num)
 {
-    while (num-- > 0)
-        cohort_yield();
+    YIELD_WHILE(num-- > 0);
 }
 
 /* Whether STATUS is due to an allocation that has failed, and not to the program. */
@@ -1099,8 +1098,7 @@ static cohort_status act(void *arg)
         stage_lose_link();
         scarce_begin_gaps(program->gaps, program->num_gaps);
     }
-    while (actor->world->facts->num_ready < program->num_actors)
-        cohort_yield();
+    YIELD_WHILE(actor->world->facts->num_ready < program->num_actors);
     for (actor->step = 0; actor->step < program->num_steps; actor->step++)
         walk(actor, actor->step);
     finish_all(actor);

@@ -136,8 +136,7 @@ cohort_future *stage_memory_add(uint32_t locality, const cohort_memory_handle *h
 
 void stage_kill(uint32_t locality)
 {
-    while (shared->pids[locality] == 0)
-        cohort_yield();
+    YIELD_WHILE(shared->pids[locality] == 0);
     if (!(atomic_fetch_or(&shared->dead, 1u << locality) >> locality & 1))
         CHECK_INT(kill(shared->pids[locality], SIGKILL), 0);
 }

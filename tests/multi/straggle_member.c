@@ -189,8 +189,7 @@ static cohort_status slow_task(void *arg)
     if (own->mutex)
         CHECK_OK(cohort_mutex_lock(own->mutex, UINT64_MAX));
     atomic_store(&own->has_begun, true);
-    while (!atomic_load(&own->is_waiting))
-        cohort_yield();
+    YIELD_WHILE(!atomic_load(&own->is_waiting));
     be_late(own->late);
     if (own->mutex)
         CHECK_OK(cohort_mutex_unlock(own->mutex));
@@ -201,8 +200,7 @@ static void wait_for_own(cohort_comm *comm, struct own *own)
 {
     if (is_straggler()) {
         cohort_future *future = cohort_async(slow_task, own);
-        while (!atomic_load(&own->has_begun))
-            cohort_yield();
+        YIELD_WHILE(!atomic_load(&own->has_begun));
         atomic_store(&own->is_waiting, true);
         if (own->mutex) {
             CHECK_OK(cohort_mutex_lock(own->mutex, UINT64_MAX));

@@ -151,8 +151,7 @@ TEST(dropped)
                                                   &(cohort_object){&i, sizeof(i)}, NULL));
     CHECK_OK(
         cohort_await(cohort__async_at_from(cluster_process(cluster, 0), 1, "count", NULL, NULL)));
-    while (num_counted < 701)
-        cohort_yield();
+    YIELD_WHILE(num_counted < 701);
     cluster_destroy(cluster);
 }
 
@@ -192,8 +191,7 @@ static cohort_status job(const cohort_object *in, cohort_object *ret_out, void *
 
 static cohort_status deal_to_own(void *process)
 {
-    while (!is_waiting)
-        cohort_yield();
+    YIELD_WHILE(!is_waiting);
     cohort_promise_fulfil(is_to_go_on, NULL);
     return cohort_await(cohort__async_at_from(process, 1, "job", NULL, NULL));
 }

@@ -49,8 +49,7 @@ static void end(uint32_t num_localities, uint32_t victim)
         if (i != victim)
             cluster_tell_death(cluster, victim, i, 1, "is out of reach");
     for (uint32_t i = 0; i < num_localities; i++)
-        while (!is_idle(i))
-            cohort_yield();
+        YIELD_WHILE(!is_idle(i));
     cohort_future_unref(gate);
     cluster_abandon(cluster);
 }
@@ -106,8 +105,7 @@ TEST(callee)
     for (uint32_t i = 0; i < NUM; i++)
         futures[i] = call(0, 1, "wait_at_gate", &(cohort_object){large, sizeof(large)}, &outs[i]);
     cohort_future *other = call(0, 2, "wait_at_gate", NULL, NULL);
-    while (atomic_load(&num_run) < NUM_LARGE / 2)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_run) < NUM_LARGE / 2);
     die(1, 0);
     for (uint32_t i = 0; i < NUM; i++)
         check_died(futures[i], &outs[i]);
@@ -130,16 +128,14 @@ TEST(caller)
         &cohort__remote_tasks_of(cluster_process(cluster, 1))->served;
     for (uint32_t i = 0; i < NUM; i++)
         futures[i] = call(0, 1, "wait_at_gate", &(cohort_object){large, sizeof(large)}, NULL);
-    while (atomic_load(&num_run) < NUM_LARGE)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_run) < NUM_LARGE);
     die(0, 1);
     pthread_mutex_lock(&all->lock);
     CHECK_INT(all->num_waiting, 0);
     CHECK(all->num_admitted >= NUM_LARGE);
     pthread_mutex_unlock(&all->lock);
     open_gate();
-    while (!is_idle(1))
-        cohort_yield();
+    YIELD_WHILE(!is_idle(1));
     cluster_tell_death(cluster, 0, 1, 1, "was killed by signal 9"); /* so that its calls end */
     for (uint32_t i = 0; i < NUM; i++)
         CHECK_INT(cohort_await(futures[i]), COHORT_ERR_PEER_DIED);
@@ -195,8 +191,7 @@ TEST(everywhere)
         create(victim, NUM);
         cohort_future *future =
             cohort__async_everywhere_from(cluster_process(cluster, 0), "wait_at_gate", NULL, outs);
-        while (atomic_load(&num_run) < NUM)
-            cohort_yield();
+        YIELD_WHILE(atomic_load(&num_run) < NUM);
         for (uint32_t i = 0; i < NUM; i++)
             if (i != victim)
                 cluster_tell_death(cluster, i, victim, 1, "was killed by signal 9");
@@ -255,8 +250,7 @@ TEST(withdrawn)
                                     ? cohort__async_everywhere_from(cluster_process(cluster, 0),
                                                                     "wait_at_gate", NULL, outs)
                                     : call(0, 1, "wait_at_gate", NULL, &outs[0]);
-        while (atomic_load(&num_run) < (is_for_all ? 3 : 1))
-            cohort_yield();
+        YIELD_WHILE(atomic_load(&num_run) < (is_for_all ? 3 : 1));
         atomic_store(&is_answer_first, true);
         die(1, 0);
         CHECK(!atomic_load(&is_answer_first));

@@ -109,8 +109,7 @@ static void crowd_gate(uint32_t num, uint32_t num_begun, size_t bytes)
     gate_promise = new_promise(&gate);
     for (uint32_t i = 0; i < num; i++)
         at_gate[i] = call(0, 1, "wait_at_gate", &(cohort_object){large, bytes});
-    while (atomic_load(&num_run) < num_begun)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_run) < num_begun);
 }
 
 static void open_gate(uint32_t num)

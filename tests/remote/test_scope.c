@@ -124,8 +124,7 @@ static cohort_status grow_at(const struct order *order)
         if (child.seed % 3 == 0)
             cohort_yield();
     }
-    while (order->waits && !cohort_cancelled())
-        cohort_yield();
+    YIELD_WHILE(order->waits && !cohort_cancelled());
     leave(order->rank);
     return index == (int)order->fails_at
                ? cohort_fail(COHORT_ERR_MISMATCH, "number %d is wrong", index)
@@ -216,8 +215,7 @@ TEST_WITH_SEED_1(many)
     cohort_scope *scope = new_scope();
     for (int i = 0; i < NUM; i++)
         CHECK_OK(call_in(scope, 0, &order));
-    while (atomic_load(&num_running) < 8)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_running) < 8);
     cohort_scope_cancel(scope);
     CHECK_INT(await_all(scope), COHORT_ERR_CANCELLED);
     CHECK(atomic_load(&num_run) <= NUM);
@@ -349,12 +347,10 @@ TEST(death)
         cohort_scope *scope = new_scope();
         cohort_object in = in_of(&order);
         CHECK_OK(cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "relay", &in));
-        while (atomic_load(&num_at[2]) < 2)
-            cohort_yield();
+        YIELD_WHILE(atomic_load(&num_at[2]) < 2);
         cluster_kill(cluster, 1);
         CHECK_FAILS(cohort_scope_await(scope), COHORT_ERR_PEER_DIED, "locality 1");
-        while (atomic_load(&num_at[2]) > 0) /* it ends, though nobody awaits it */
-            cohort_yield();
+        YIELD_WHILE(atomic_load(&num_at[2]) > 0); /* it ends, though nobody awaits it */
         /* A process that dies has no tasks left. This one, which is in the same process as the
          * others, would wait for theirs. */
         cluster_tell_death(cluster, 1, 2, 1, "is cut off");

@@ -6,7 +6,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/base/sanitizer.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/io/run_io.h"
 
 enum {
@@ -163,7 +163,7 @@ static cohort_status join_all(void *arg)
 {
     const pthread_t *threads = arg;
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     return COHORT_OK;
 }
 
@@ -177,7 +177,7 @@ static void run_round(struct user *users)
         users[i].file = cohort_file_ref(file);
     cohort_file_unref(file);
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, use_in_thread, &users[NUM_TASKS + i]), 0);
+        threads[i] = new_thread(use_in_thread, &users[NUM_TASKS + i]);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(use_in_scope, &users[i]);
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
@@ -263,12 +263,12 @@ TEST(stops)
     int before = num_descriptors();
     atomic_store(&is_over, false);
     for (uintptr_t i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, use_all_the_time, (void *)i), 0);
+        threads[i] = new_thread(use_all_the_time, (void *)i);
     for (unsigned i = 0; i < NUM_RUNTIMES; i++)
         run_io_with(1 + i % 3, i % 2 == 1, look_on);
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     CHECK_INT(num_descriptors(), before);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections that are cancelled, closed and given up at any moment, by tasks, by threads outside,
  * and by the end of the runtime. */
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/base/random.h"
 #include "runtime/base/sanitizer.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/io/run_io.h"
 
 enum {
@@ -199,10 +199,10 @@ TEST(stops)
     pthread_t threads[NUM_THREADS];
     atomic_store(&is_over, false);
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, use_all_the_time, NULL), 0);
+        threads[i] = new_thread(use_all_the_time, NULL);
     for (unsigned i = 0; i < NUM_RUNTIMES; i++)
         run_io_with(1 + i % 3, i % 2 == 1, look_on);
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
 }

@@ -159,8 +159,7 @@ static void run(uint64_t seed)
         futures[i] = cohort_async(run_caller, &callers[i]);
     }
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
-    while (atomic_load(&num_run) < atomic_load(&num_called)) /* those that were dropped */
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_run) < atomic_load(&num_called)); /* those that were dropped */
     cluster_num_sent(cluster);
     CHECK_INT((long long)atomic_load(&num_run), (long long)atomic_load(&num_called));
     cluster_destroy(cluster);

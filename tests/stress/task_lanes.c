@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trees of tasks with priorities and with workers of their own, on more workers than cores, and
  * threads outside that start such tasks while the scheduler starts and stops. */
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
 #include "runtime/base/random.h"
 #include "runtime/base/sanitizer.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum {
@@ -113,12 +113,12 @@ TEST(starts_and_stops)
     uint64_t num_starts = test_rounds(NUM_STARTS, 25);
     atomic_store(&is_over, false);
     for (uintptr_t i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, start_all_the_time, (void *)(SEED + i)), 0);
+        threads[i] = new_thread(start_all_the_time, (void *)(SEED + i));
     for (uint64_t i = 0; i < num_starts; i++) {
         struct part all = {.seed = i, .num = 1 + (uintptr_t)i % 20};
         CHECK_OK(run_tasks(1 + (unsigned)(i % 3), halve, &all));
     }
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
 }

@@ -2,13 +2,13 @@
 /* Scopes are cancelled while locks, signals and items are handed over to tasks that wait in them,
  * at barriers, and in calls of cohort_blocking, with one worker and with several, and with threads
  * outside among those who wait. Nothing is lost. */
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
 #include "cohort/cohort.h"
 #include "runtime/base/random.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum {
@@ -40,8 +40,7 @@ static void yield_for_a_while(void)
 static void yield_until_more(const _Atomic uint64_t *count)
 {
     uint64_t end = atomic_load(count) + cohort__random_below(&random_numbers, MOST_STEPS);
-    while (atomic_load(count) < end)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(count) < end);
 }
 
 static void play(cohort_task_function *function)
@@ -85,14 +84,14 @@ static void start_threads(pthread_t *threads, void *(*function)(void *))
 {
     atomic_store(&is_over, false);
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, function, NULL), 0);
+        threads[i] = new_thread(function, NULL);
 }
 
 static cohort_status join_threads(void *arg)
 {
     const pthread_t *threads = arg;
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     return COHORT_OK;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits that are ended by another worker or by a thread outside the scheduler, early or late. */
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include "runtime/base/batch_queue.h"
 #include "runtime/base/random.h"
 #include "tests/support/await_within.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum {
@@ -92,11 +92,11 @@ static void with_threads(void *(*thread_function)(void *), void *arg, cohort_tas
         pthread_t threads[NUM_THREADS];
         atomic_store(&is_over, false);
         for (int i = 0; i < NUM_THREADS; i++)
-            CHECK_INT(pthread_create(&threads[i], NULL, thread_function, arg), 0);
+            threads[i] = new_thread(thread_function, arg);
         CHECK_OK(run_tasks(num_workers, run_all, &task));
         atomic_store(&is_over, true);
         for (int i = 0; i < NUM_THREADS; i++)
-            pthread_join(threads[i], NULL);
+            end_thread(threads[i]);
     }
 }
 
@@ -128,12 +128,12 @@ TEST(threads_spawn_while_it_stops)
     pthread_t threads[NUM_THREADS];
     atomic_store(&is_over, false);
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, spawn_all_the_time, NULL), 0);
+        threads[i] = new_thread(spawn_all_the_time, NULL);
     for (int i = 0, num = rounds(1500); i < num; i++)
         CHECK_OK(run_tasks(1 + (unsigned)i % 3, nothing, NULL));
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
 }
 
 /* --- races between endings --- */

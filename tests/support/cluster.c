@@ -26,6 +26,7 @@
 #include "tests/support/inproc.h"
 #include "tests/support/launch.h"
 #include "tests/support/state.h"
+#include "tests/support/thread.h"
 
 struct cluster {
     struct cluster *next;           /* in the list of clusters that have ended */
@@ -226,8 +227,7 @@ static bool is_quiet(struct cluster *cluster, uint64_t *ret_sent)
 uint64_t cluster_num_sent(struct cluster *cluster)
 {
     uint64_t sent = 0;
-    while (!is_quiet(cluster, &sent))
-        cohort_yield();
+    YIELD_WHILE(!is_quiet(cluster, &sent));
     return sent;
 }
 
@@ -441,11 +441,10 @@ static void *watch_for_end(void *arg)
 static void watch(void)
 {
     static sigset_t set;
-    pthread_t thread;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     CHECK_INT(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
-    CHECK_INT(pthread_create(&thread, NULL, watch_for_end, &set), 0);
+    pthread_t thread = new_thread(watch_for_end, &set);
     CHECK_INT(pthread_detach(thread), 0);
 }
 

@@ -95,6 +95,18 @@ uint64_t test_rounds_of(uint64_t all, uint64_t usual, uint64_t few);
 void *test_calloc(size_t count, size_t bytes);
 void *test_malloc(size_t bytes);
 
+/* What waits in a task, and what turns a loop by hand, until the condition is false. */
+#define YIELD_WHILE(condition)                                                                     \
+    do {                                                                                           \
+        while (condition)                                                                          \
+            cohort_yield();                                                                        \
+    } while (0)
+#define PARK_WHILE(loop, condition)                                                                \
+    do {                                                                                           \
+        while (condition)                                                                          \
+            cohort__loop_park(loop);                                                               \
+    } while (0)
+
 /* How many elements an array has. */
 #define NUM_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -6,9 +6,9 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
-#include "collectives/comm/settings.h"
 #include "runtime/wire/pack.h"
 #include "tests/support/test.h"
+#include "tests/unit/collectives/comm/new_membership.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
 /* The failure of a whole call is reported to locality 0. It has the sites 0 and 3 of a
@@ -28,22 +28,11 @@ static void inbox_open(void)
 
 static struct cohort__group *group_open(uint64_t number)
 {
-    struct cohort__comm_settings settings = {0};
-    struct cohort__packer packer = {0};
     struct cohort__group *group;
-    struct cohort__membership *membership =
-        calloc(1, sizeof(*membership) + NUM_SITES * sizeof(membership->locality_of[0]));
-    cohort__comm_settings_pack(&settings, &packer);
-    CHECK(membership && !packer.status);
-    CHECK((membership->settings = malloc(packer.bytes)));
-    memcpy(membership->settings, packer.data, packer.bytes);
-    membership->settings_bytes = packer.bytes;
+    struct cohort__membership *membership = new_membership(NUM_SITES, NULL);
     membership->instance = cohort__instance_of(HOME, number);
-    membership->num_sites = NUM_SITES;
-    membership->refs = 1;
     for (uint32_t site = 0; site < NUM_SITES; site++)
         membership->locality_of[site] = site % FAKE_SIZE;
-    cohort__packer_fini(&packer);
     CHECK_OK(cohort__inbox_group(inbox, "told", membership, &group));
     return group;
 }

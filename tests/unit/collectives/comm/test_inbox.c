@@ -12,6 +12,7 @@
 #include "runtime/proc/registry.h"
 #include "runtime/wire/pack.h"
 #include "tests/support/test.h"
+#include "tests/unit/collectives/comm/new_membership.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
 /* Messages arrive at locality 0 of a communicator with one site in each locality. Each allocation
@@ -102,22 +103,11 @@ static void inbox_open(void)
 
 static struct cohort__group *group_open(void)
 {
-    struct cohort__comm_settings settings = {0};
-    struct cohort__packer packer = {0};
     struct cohort__group *group;
-    struct cohort__membership *membership =
-        calloc(1, sizeof(*membership) + FAKE_SIZE * sizeof(membership->locality_of[0]));
-    cohort__comm_settings_pack(&settings, &packer);
-    CHECK(membership && !packer.status);
-    CHECK((membership->settings = malloc(packer.bytes)));
-    memcpy(membership->settings, packer.data, packer.bytes);
-    membership->settings_bytes = packer.bytes;
+    struct cohort__membership *membership = new_membership(FAKE_SIZE, NULL);
     membership->instance = INSTANCE;
-    membership->num_sites = FAKE_SIZE;
-    membership->refs = 1;
     for (uint32_t site = 0; site < FAKE_SIZE; site++)
         membership->locality_of[site] = site;
-    cohort__packer_fini(&packer);
     CHECK_OK(cohort__inbox_group(inbox, "incoming", membership, &group));
     return group;
 }

@@ -2,16 +2,15 @@
 #include "collectives/comm/message.h"
 #include "collectives/comm/noticeboard.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/inbox.h"
-#include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "tests/support/test.h"
+#include "tests/unit/collectives/comm/new_membership.h"
 #include "tests/unit/runtime/proc/localities.h"
 
 /* Localities of one host within this process, and the noticeboard of each of them. The test says
@@ -61,20 +60,8 @@ cohort_status __wrap_cohort__boards_open_notes(struct cohort__process *process, 
 
 static void group_open(uint32_t rank)
 {
-    struct cohort__comm_settings settings = {0};
-    struct cohort__packer packer = {0};
-    struct cohort__membership *membership = calloc(1, sizeof(*membership) + sizeof(locality_of));
-    cohort__comm_settings_pack(&settings, &packer);
-    CHECK(membership && !packer.status);
-    CHECK((membership->settings = malloc(packer.bytes)));
-    memcpy(membership->settings, packer.data, packer.bytes);
-    membership->settings_bytes = packer.bytes;
-    membership->instance = 1;
-    membership->num_sites = NUM_SITES;
-    membership->refs = 1;
+    struct cohort__membership *membership = new_membership(NUM_SITES, locality_of);
     membership->number = NUMBER;
-    memcpy(membership->locality_of, locality_of, sizeof(locality_of));
-    cohort__packer_fini(&packer);
     CHECK_OK(cohort__inbox_get(localities.processes[rank], &inboxes[rank]));
     CHECK_OK(cohort__inbox_group(inboxes[rank], "noted", membership, &groups[rank]));
     CHECK(groups[rank]->has_notes);
@@ -82,10 +69,7 @@ static void group_open(uint32_t rank)
 
 static void open_groups(void)
 {
-    struct cohort__hub *hub;
-    CHECK_OK(cohort__hub_create(&hub, NUM + 1));
-    localities_open_shared(&localities, hub, 1, NUM);
-    cohort__hub_destroy(hub);
+    localities_open_shared(&localities, NUM + 1, 1, NUM);
     for (uint32_t rank = 0; rank < NUM; rank++)
         group_open(rank);
 }
@@ -567,28 +551,10 @@ TEST_OPEN(nonsense)
 
 /* Sleeping and waking ------------------------------------------------------------------------ */
 
-static void go_to_sleep(uint32_t rank)
-{
-    struct cohort__poller *poller = &localities.nets[rank]->poller;
-    while (!poller->arm(poller->context))
-        poller->progress(poller->context);
-}
-
-/* Whether the locality was woken since it went to sleep. It is awake afterwards. */
-static bool was_woken(uint32_t rank)
-{
-    struct cohort__poller *poller = &localities.nets[rank]->poller;
-    struct pollfd fd = {.fd = poller->fd, .events = POLLIN};
-    CHECK(poll(&fd, 1, 0) >= 0);
-    poller->disarm(poller->context);
-    poller->progress(poller->context);
-    return fd.revents & POLLIN;
-}
-
 static void all_sleep(void)
 {
     for (uint32_t rank = 0; rank < NUM; rank++)
-        go_to_sleep(rank);
+        localities_sleep(&localities, rank);
 }
 
 /* Exactly those whose bits are in EXPECTED have been woken. */
@@ -596,7 +562,7 @@ static void check_woken(unsigned expected)
 {
     unsigned woken = 0;
     for (uint32_t rank = 0; rank < NUM; rank++)
-        woken |= was_woken(rank) ? 1u << rank : 0;
+        woken |= localities_was_woken(&localities, rank) ? 1u << rank : 0;
     CHECK_INT(woken, expected);
 }
 
@@ -661,7 +627,7 @@ TEST_OPEN(wake_for_place)
         check_woken(1);
         end(rank, &mine);
     }
-    CHECK_INT(waiting.num_ready, 1); /* was_woken has looked */
+    CHECK_INT(waiting.num_ready, 1); /* localities_was_woken has turned it */
     CHECK_INT(num_waiting(), 0);
     begin(1, &other);
     all_sleep();
@@ -686,14 +652,14 @@ TEST(wake_by_passing)
         cohort__noticeboard_wait(boards[0], &waiting.notice);
         if (how == 0)
             begin(1, &call);
-        go_to_sleep(0);
+        localities_sleep(&localities, 0);
         if (how == 0)
             end(1, &call);
         else if (how == 1)
             begin(1, &call);
         else
             cohort__noticeboard_come(boards[1], 1 + W, 0);
-        CHECK(was_woken(0));
+        CHECK(localities_was_woken(&localities, 0));
         CHECK_INT(waiting.num_ready, 1);
         close_all();
     }
@@ -713,9 +679,9 @@ TEST_OPEN(wake_others)
     take(1, &late, 0, 2, 8);
     begin(2, &third);
     cohort__noticeboard_wait(boards[2], &waiting.notice);
-    go_to_sleep(2);
+    localities_sleep(&localities, 2);
     take(1, &early, 0, 0, 8);
-    CHECK(was_woken(2));
+    CHECK(localities_was_woken(&localities, 2));
     CHECK_INT(waiting.num_ready, 1);
 }
 
@@ -736,12 +702,12 @@ TEST(wake_own)
         }
         cohort__noticeboard_wait(boards[0], &waiting.notice);
         CHECK(!look(0));
-        go_to_sleep(0);
+        localities_sleep(&localities, 0);
         if (fails_first)
             end(0, &early);
         else
             cohort__noticeboard_publish(boards[0], &early, 0, &readers_of);
-        CHECK(was_woken(0));
+        CHECK(localities_was_woken(&localities, 0));
         CHECK_INT(waiting.num_ready, 1);
         close_all();
     }
@@ -764,9 +730,9 @@ TEST_OPEN(wait_for_note)
     CHECK(look(1));
     CHECK_INT(early.num_ready, 1);
     CHECK(!cohort__noticeboard_give_up(boards[1], &early.notice));
-    go_to_sleep(1);
+    localities_sleep(&localities, 1);
     cohort__noticeboard_wait(boards[1], &late.notice);
-    CHECK(was_woken(1));
+    CHECK(localities_was_woken(&localities, 1));
     CHECK_INT(late.num_ready, 1);
     CHECK_INT(none.num_ready, 0);
     CHECK(!look(1));

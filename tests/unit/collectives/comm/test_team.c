@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/team.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/comm/inbox.h"
-#include "collectives/comm/settings.h"
 #include "runtime/proc/memory.h"
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
+#include "tests/unit/collectives/comm/new_membership.h"
 #include "tests/unit/runtime/proc/localities.h"
 
 /* Localities of one host within this process, and the team of each of them. */
@@ -27,21 +26,9 @@ static uint32_t lent = NUMBER; /* by the home of names */
 
 static void group_open(uint32_t rank)
 {
-    struct cohort__comm_settings settings = {0};
-    struct cohort__packer packer = {0};
     struct cohort__inbox *inbox;
-    struct cohort__membership *membership = calloc(1, sizeof(*membership) + sizeof(locality_of));
-    cohort__comm_settings_pack(&settings, &packer);
-    CHECK(membership && !packer.status);
-    CHECK((membership->settings = malloc(packer.bytes)));
-    memcpy(membership->settings, packer.data, packer.bytes);
-    membership->settings_bytes = packer.bytes;
-    membership->instance = 1;
+    struct cohort__membership *membership = new_membership(NUM_SITES, locality_of);
     membership->number = lent;
-    membership->num_sites = NUM_SITES;
-    membership->refs = 1;
-    memcpy(membership->locality_of, locality_of, sizeof(locality_of));
-    cohort__packer_fini(&packer);
     CHECK_OK(cohort__inbox_get(localities.processes[rank], &inbox));
     CHECK_OK(cohort__inbox_group(inbox, "assembled", membership, &groups[rank]));
     CHECK_INT(groups[rank]->has_board, lent != COHORT__NO_NUMBER);
@@ -51,10 +38,7 @@ static void group_open(uint32_t rank)
 
 static void open_all(void)
 {
-    struct cohort__hub *hub;
-    CHECK_OK(cohort__hub_create(&hub, NUM + 1));
-    localities_open_shared(&localities, hub, 1, NUM);
-    cohort__hub_destroy(hub);
+    localities_open_shared(&localities, NUM + 1, 1, NUM);
     for (uint32_t rank = 0; rank < NUM; rank++)
         group_open(rank);
 }
@@ -258,24 +242,6 @@ TEST_OPEN(nonsense)
     cohort__boards_close(&memory);
 }
 
-static void go_to_sleep(uint32_t rank)
-{
-    struct cohort__poller *poller = &localities.nets[rank]->poller;
-    while (!poller->arm(poller->context))
-        poller->progress(poller->context);
-}
-
-/* Whether the locality was woken since it went to sleep. It is awake afterwards. */
-static bool was_woken(uint32_t rank)
-{
-    struct cohort__poller *poller = &localities.nets[rank]->poller;
-    struct pollfd fd = {.fd = poller->fd, .events = POLLIN};
-    CHECK(poll(&fd, 1, 0) >= 0);
-    poller->disarm(poller->context);
-    poller->progress(poller->context);
-    return fd.revents & POLLIN;
-}
-
 /* Pieces ------------------------------------------------------------------------------------- */
 
 /* Site 3, of locality 1, is the only source. */
@@ -321,10 +287,10 @@ static void read_in_pieces(uint64_t generation, size_t piece, size_t num_pieces,
         cohort__team_mark(teams[1], &own, 0, piece);
     }
     check_readable(&round, COHORT__ROUND_FULL, bytes);
-    go_to_sleep(0);
+    localities_sleep(&localities, 0);
     cohort__team_post(teams[1], &own);
     CHECK_INT(look(1, &own), COHORT__ROUND_FULL);
-    CHECK(was_woken(0));
+    CHECK(localities_was_woken(&localities, 0));
     for (uint32_t rank = 0; rank < NUM; rank++)
         cohort__team_pass(teams[rank], generation);
 }
@@ -396,18 +362,18 @@ TEST_OPEN(wake_when_full)
     struct cohort__round all[NUM];
     for (uint32_t rank = 0; rank < NUM; rank++)
         all[rank] = attend(1, 5, 8);
-    go_to_sleep(0);
+    localities_sleep(&localities, 0);
     CHECK(post(1, &all[1]));
     CHECK_INT(look(1, &all[1]), COHORT__ROUND_PARTIAL);
-    CHECK(!was_woken(0));
+    CHECK(!localities_was_woken(&localities, 0));
     CHECK(post(0, &all[0]));
     CHECK_INT(look(0, &all[0]), COHORT__ROUND_PARTIAL);
-    go_to_sleep(0);
-    go_to_sleep(1);
+    localities_sleep(&localities, 0);
+    localities_sleep(&localities, 1);
     CHECK(post(2, &all[2]));
     CHECK_INT(look(2, &all[2]), COHORT__ROUND_FULL);
-    CHECK(was_woken(0));
-    CHECK(was_woken(1));
+    CHECK(localities_was_woken(&localities, 0));
+    CHECK(localities_was_woken(&localities, 1));
 }
 
 /* A place is used again when all localities have passed it. The localities that pass it wake the
@@ -432,16 +398,16 @@ TEST_OPEN(places)
     check_inputs(1, &own[0]);
     for (uint32_t rank = 1; rank < NUM; rank++) {
         CHECK(!post(0, &own[COHORT__BOARD_DEPTH]));
-        go_to_sleep(0);
+        localities_sleep(&localities, 0);
         cohort__team_pass(teams[rank], 1);
-        CHECK(was_woken(0));
+        CHECK(localities_was_woken(&localities, 0));
     }
     CHECK_INT(num_waiting(), 1);
     CHECK(post(0, &own[COHORT__BOARD_DEPTH]));
     CHECK_INT(num_waiting(), 0);
-    go_to_sleep(0);
+    localities_sleep(&localities, 0);
     cohort__team_pass(teams[1], 2);
-    CHECK(!was_woken(0));
+    CHECK(!localities_was_woken(&localities, 0));
 }
 
 /* The same if the news that all have passed arrives with their next posts. */

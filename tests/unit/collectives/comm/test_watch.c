@@ -6,6 +6,7 @@
 
 #include "runtime/base/container.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 /* Something to look at. */
 struct board {
@@ -117,7 +118,7 @@ TEST(calls_race_with_looks)
     cohort__watches_init(&race.watches);
     for (int i = 0; i < NUM_BOARDS; i++) {
         race.boards[i].watch.look = look;
-        CHECK_INT(pthread_create(&threads[i], NULL, call, &race), 0);
+        threads[i] = new_thread(call, &race);
     }
     for (int i = 0; i < NUM_BOARDS; i++)
         while (pthread_tryjoin_np(threads[i], NULL) != 0)

@@ -6,12 +6,12 @@
 
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
-#include "collectives/comm/settings.h"
 #include "collectives/exec/attendance.h"
 #include "collectives/exec/meeting.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 #include "tests/support/test.h"
+#include "tests/unit/collectives/comm/new_membership.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
 /* Meetings of the sites of one locality, whose communicator has sites in others, too. Their numbers
@@ -245,21 +245,9 @@ static void check_goes_on(uint64_t generation)
 static void open_all(void)
 {
     struct cohort__inbox *inbox;
-    struct cohort__comm_settings settings = {0};
-    struct cohort__packer packer = {0};
-    struct cohort__membership *membership = calloc(1, sizeof(*membership) + sizeof(locality_of));
+    struct cohort__membership *membership = new_membership(NUM_SITES, locality_of);
     fake_net_open(&fake, 0);
-    cohort__comm_settings_pack(&settings, &packer);
-    CHECK(membership && !packer.status);
-    CHECK((membership->settings = malloc(packer.bytes)));
-    memcpy(membership->settings, packer.data, packer.bytes);
-    membership->settings_bytes = packer.bytes;
-    membership->instance = 1;
-    membership->num_sites = NUM_SITES;
     membership->home = 1; /* another locality */
-    membership->refs = 1;
-    memcpy(membership->locality_of, locality_of, sizeof(locality_of));
-    cohort__packer_fini(&packer);
     CHECK_OK(cohort__inbox_get(fake.process, &inbox));
     CHECK_OK(cohort__inbox_group(inbox, "parted", membership, &group));
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/batch_queue.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 enum { NUM_PRODUCERS = 4, NUM_ITEMS = 20000 };
 
@@ -90,7 +90,7 @@ TEST(many_producers_one_consumer)
     reset();
     pthread_t threads[NUM_PRODUCERS];
     for (int p = 0; p < NUM_PRODUCERS; p++)
-        CHECK_INT(pthread_create(&threads[p], NULL, produce, items[p]), 0);
+        threads[p] = new_thread(produce, items[p]);
     while (num_consumed() < NUM_PRODUCERS * NUM_ITEMS) {
         struct cohort__batch_queue_node *node = cohort__batch_queue_take(&queue);
         consume(node);
@@ -98,7 +98,7 @@ TEST(many_producers_one_consumer)
             sched_yield();
     }
     for (int p = 0; p < NUM_PRODUCERS; p++)
-        pthread_join(threads[p], NULL);
+        end_thread(threads[p]);
 }
 
 /* next_number is not atomic, so the thread sanitizer reports it if there are two runners. */
@@ -119,9 +119,9 @@ TEST(actor_has_one_runner)
     reset();
     pthread_t threads[NUM_PRODUCERS];
     for (int p = 0; p < NUM_PRODUCERS; p++)
-        CHECK_INT(pthread_create(&threads[p], NULL, produce_and_run, items[p]), 0);
+        threads[p] = new_thread(produce_and_run, items[p]);
     for (int p = 0; p < NUM_PRODUCERS; p++)
-        pthread_join(threads[p], NULL);
+        end_thread(threads[p]);
     CHECK_INT(num_consumed(), NUM_PRODUCERS * NUM_ITEMS);
     CHECK(cohort__batch_queue_is_empty(&queue));
 }

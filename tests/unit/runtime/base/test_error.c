@@ -2,10 +2,10 @@
 #include "runtime/base/error.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 TEST(fail_sets_status_and_message)
 {
@@ -90,8 +90,7 @@ static void *fail_in_a_thread(void *arg)
 TEST(each_thread_has_its_own)
 {
     cohort_fail(COHORT_ERR_FAILED, "mine");
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, fail_in_a_thread, NULL), 0);
-    pthread_join(thread, NULL);
+    pthread_t thread = new_thread(fail_in_a_thread, NULL);
+    end_thread(thread);
     CHECK_TEXT(cohort_error_message(), "mine");
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/lock.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 enum { NUM_THREADS = 4, ROUNDS = 20000, LONG_ROUNDS = 1000 };
 
@@ -41,9 +41,9 @@ TEST(excludes_and_wakes)
 {
     pthread_t threads[NUM_THREADS];
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, add, NULL), 0);
+        threads[i] = new_thread(add, NULL);
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_join(threads[i], NULL), 0);
+        end_thread(threads[i]);
     CHECK_INT(count, NUM_THREADS * ROUNDS);
     CHECK_INT(lock.word, COHORT__LOCK_FREE);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/slab.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "runtime/base/random.h"
 #include "runtime/base/sanitizer.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 enum { NUM_OBJECTS = 5000 };
 
@@ -95,9 +95,8 @@ TEST(freed_elsewhere_comes_home)
             objects[i] = cohort__slab_alloc(200);
             memset(objects[i], round, 200);
         }
-        pthread_t thread;
-        CHECK_INT(pthread_create(&thread, NULL, free_all, objects), 0);
-        pthread_join(thread, NULL);
+        pthread_t thread = new_thread(free_all, objects);
+        end_thread(thread);
         if (round == 0)
             before = num_chunks();
     }
@@ -117,9 +116,8 @@ TEST(caches_are_handed_on)
     size_t after_first = 0;
     size_t chunks = 0;
     for (int i = 0; i < 20; i++) {
-        pthread_t thread;
-        CHECK_INT(pthread_create(&thread, NULL, use_a_little, NULL), 0);
-        pthread_join(thread, NULL);
+        pthread_t thread = new_thread(use_a_little, NULL);
+        end_thread(thread);
         if (i == 0) {
             after_first = num_caches();
             chunks = num_chunks();
@@ -157,9 +155,9 @@ TEST(threads_exchange_objects)
 {
     pthread_t threads[NUM_THREADS];
     for (uintptr_t i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, exchange_objects, (void *)(i + 1)), 0);
+        threads[i] = new_thread(exchange_objects, (void *)(i + 1));
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     for (int i = 0; i < NUM_SLOTS; i++)
         cohort__slab_free(slots[i]);
 }

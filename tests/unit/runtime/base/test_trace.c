@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 static char folder[] = "/tmp/cohort-test-XXXXXX";
 static char file[64], path[80];
@@ -164,9 +164,8 @@ TEST_IN_CHILD(threads)
     uint64_t from[2] = {0, 1000};
     begin(1 << 20);
     for (int i = 0; i < 2; i++) {
-        pthread_t thread;
-        CHECK_INT(pthread_create(&thread, NULL, in_thread, &from[i]), 0);
-        CHECK_INT(pthread_join(thread, NULL), 0);
+        pthread_t thread = new_thread(in_thread, &from[i]);
+        end_thread(thread);
     }
     CHECK(cohort__trace_end());
     each(look);
@@ -282,8 +281,8 @@ TEST_IN_CHILD(counts)
     cohort__trace_write_text(COHORT__TRACE_FROM, "1 2", 3);
     CHECK_INT(errno, 77);
     for (int i = 0; i < 2; i++) { /* one takes over from the other */
-        CHECK_INT(pthread_create(&thread, NULL, count_more, NULL), 0);
-        CHECK_INT(pthread_join(thread, NULL), 0);
+        thread = new_thread(count_more, NULL);
+        end_thread(thread);
     }
     cohort__trace_tick();
     CHECK(!cohort__trace_end());

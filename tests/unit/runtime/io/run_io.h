@@ -2,7 +2,6 @@
 #ifndef COHORT_TESTS_UNIT_RUNTIME_IO_RUN_IO_H
 #define COHORT_TESTS_UNIT_RUNTIME_IO_RUN_IO_H
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "runtime/task/scheduler.h"
 #include "tests/support/new.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 /* While there is no memory, nothing can be allocated. The linker puts this before the function. */
 static atomic_bool has_no_memory;
@@ -112,12 +112,12 @@ static inline void at_end_start(struct at_end *at_end, cohort_future *cancelled,
 {
     at_end->cancelled = cancelled;
     at_end->then = then;
-    CHECK_INT(pthread_create(&at_end->thread, NULL, wait_for_end, at_end), 0);
+    at_end->thread = new_thread(wait_for_end, at_end);
 }
 
 static inline void at_end_join(struct at_end *at_end)
 {
-    CHECK_INT(pthread_join(at_end->thread, NULL), 0);
+    end_thread(at_end->thread);
 }
 
 /* A connection, both ends of which are here. */

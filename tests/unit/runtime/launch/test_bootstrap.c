@@ -58,30 +58,37 @@ static void launcher_lost(void *context, const char *text)
     snprintf(locality->text, sizeof(locality->text), "%s", text);
 }
 
-static cohort_status create(struct locality *locality, struct cohort__loop *loop)
+static struct cohort__loop *loop;
+static struct locality locality;
+
+static void begin(void)
 {
-    struct cohort__bootstrap_handlers handlers = {.context = locality,
+    CHECK_OK(cohort__loop_create(&loop));
+}
+
+static cohort_status create(void)
+{
+    struct cohort__bootstrap_handlers handlers = {.context = &locality,
                                                   .count_asked = count_asked,
                                                   .exit_allowed = exit_allowed,
                                                   .died = died,
                                                   .launcher_lost = launcher_lost};
-    memset(locality, 0, sizeof(*locality));
-    return cohort__bootstrap_create(&locality->bootstrap, loop, &handlers);
+    memset(&locality, 0, sizeof(locality));
+    return cohort__bootstrap_create(&locality.bootstrap, loop, &handlers);
 }
 
-static struct cohort__loop *create_loop(void)
+static void end(void)
 {
-    struct cohort__loop *loop;
-    CHECK_OK(cohort__loop_create(&loop));
-    return loop;
+    cohort__bootstrap_destroy(locality.bootstrap);
+    cohort__loop_destroy(loop);
 }
 
-TEST(singleton)
+#define TEST_ALONE(name) TEST_BETWEEN(name, begin(), end())
+
+TEST_ALONE(singleton)
 {
-    struct cohort__loop *loop = create_loop();
-    struct locality locality;
     size_t bytes;
-    CHECK_OK(create(&locality, loop));
+    CHECK_OK(create());
     struct cohort__bootstrap *bootstrap = locality.bootstrap;
     CHECK_INT(cohort__bootstrap_job(bootstrap)->rank, 0);
     CHECK_INT(cohort__bootstrap_job(bootstrap)->size, 1);
@@ -99,31 +106,23 @@ TEST(singleton)
     cohort__bootstrap_report_failure(bootstrap, "nobody listens");
     locality.sent = locality.received = 7;
     cohort__bootstrap_finished(bootstrap);
-    while (!locality.num_exit_allowed)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !locality.num_exit_allowed);
     CHECK_INT(locality.num_asked, 3); /* one while busy, and then two equal ones */
-    cohort__bootstrap_destroy(bootstrap);
-    cohort__loop_destroy(loop);
 }
 
 /* Destroyed while much is going on: no handler is called any more. */
-TEST(singleton_destroyed_early)
+TEST_ALONE(singleton_destroyed_early)
 {
-    struct cohort__loop *loop = create_loop();
-    struct locality locality;
-    CHECK_OK(create(&locality, loop));
+    CHECK_OK(create());
     CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "", 0));
     cohort__bootstrap_finished(locality.bootstrap);
     cohort__bootstrap_destroy(locality.bootstrap);
     CHECK_INT(locality.num_asked, 0);
-    CHECK_OK(create(&locality, loop));
+    CHECK_OK(create());
     CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "", 0));
     locality.sent = 1; /* never quiet, so that it pauses at last */
     cohort__bootstrap_finished(locality.bootstrap);
-    while (locality.num_asked < 6)
-        cohort__loop_park(loop);
-    cohort__bootstrap_destroy(locality.bootstrap);
-    cohort__loop_destroy(loop);
+    PARK_WHILE(loop, locality.num_asked < 6);
     cohort__bootstrap_destroy(NULL);
 }
 
@@ -203,39 +202,57 @@ static void fake_ended(void *context, cohort_status status)
 {
 }
 
-static void launch(struct fake *fake, struct cohort__loop *loop)
+static struct fake fake;
+
+static void launch(void)
 {
     int fds[2];
     char number[16];
     struct cohort__launcher_options options = {.size = 2, .workers = 3, .key = 99};
-    struct cohort__launcher_handlers handlers = {.context = fake,
+    struct cohort__launcher_handlers handlers = {.context = &fake,
                                                  .send = fake_send,
                                                  .pause = fake_pause,
                                                  .broken = fake_broken,
                                                  .accused = fake_accused};
-    struct cohort__stream_handlers stream = {fake, fake_message, fake_ended};
-    memset(fake, 0, sizeof(*fake));
+    struct cohort__stream_handlers stream = {&fake, fake_message, fake_ended};
+    memset(&fake, 0, sizeof(fake));
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    fake->fd = fds[0];
+    fake.fd = fds[0];
     snprintf(number, sizeof(number), "%d", fds[1]);
     setenv("COHORT_CONTROL_FD", number, 1);
-    CHECK_OK(cohort__stream_open(&fake->stream, loop, fds[0], "locality 0",
+    CHECK_OK(cohort__stream_open(&fake.stream, loop, fds[0], "locality 0",
                                  COHORT__CONTROL_MAX_MESSAGE, &stream));
-    CHECK_OK(cohort__launcher_create(&fake->launcher, &options, &handlers));
-    fake_say(fake, &(struct cohort__control){.kind = COHORT__CONTROL_HELLO,
-                                             .version = COHORT__CONTROL_VERSION,
-                                             .address = {"there", 6}});
+    CHECK_OK(cohort__launcher_create(&fake.launcher, &options, &handlers));
+    fake_say(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_HELLO,
+                                              .version = COHORT__CONTROL_VERSION,
+                                              .address = {"there", 6}});
 }
+
+/* Both have joined. */
+static void begin_launched(void)
+{
+    begin();
+    launch();
+    CHECK_OK(create());
+}
+
+static void end_launched(void)
+{
+    cohort__bootstrap_destroy(locality.bootstrap);
+    cohort__stream_close(fake.stream);
+    cohort__launcher_destroy(fake.launcher);
+    cohort__loop_destroy(loop);
+}
+
+#define TEST_LAUNCHED(name) TEST_BETWEEN(name, begin_launched(), end_launched())
 
 TEST(launched)
 {
-    struct cohort__loop *loop = create_loop();
-    struct fake fake;
-    struct locality locality;
     size_t bytes;
-    launch(&fake, loop);
+    begin();
+    launch();
     int fd = atoi(getenv("COHORT_CONTROL_FD"));
-    CHECK_OK(create(&locality, loop));
+    CHECK_OK(create());
     CHECK(!getenv("COHORT_CONTROL_FD"));
     CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     struct cohort__bootstrap *bootstrap = locality.bootstrap;
@@ -252,18 +269,16 @@ TEST(launched)
     CHECK_TEXT(cohort__bootstrap_address(bootstrap, 0, &bytes), "here");
     cohort__bootstrap_report_failure(bootstrap, "a reason");
     cohort__bootstrap_finished(bootstrap);
-    while (!cohort__launcher_failure(fake.launcher, 0))
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !cohort__launcher_failure(fake.launcher, 0));
     fake_say(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_FINISHED});
     for (unsigned round = 1; round <= 3; round++) {
-        while (locality.num_asked < round)
-            cohort__loop_park(loop);
+        PARK_WHILE(loop, locality.num_asked < round);
         fake_say(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_COUNTS, .round = round});
     }
-    while (!locality.num_exit_allowed)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !locality.num_exit_allowed);
     CHECK_INT(locality.num_asked, 3);
     cohort__bootstrap_destroy(bootstrap);
+    locality.bootstrap = NULL;
     fake_say(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_BYE});
     /* Its BYE has been sent, so the launcher is ready for the next epoch. */
     cohort__loop_park(loop);
@@ -271,101 +286,62 @@ TEST(launched)
     cohort__launcher_ended(fake.launcher, 0, false, "locality 0 exited");
     CHECK_INT(fake.num_broken, 0);
     CHECK_INT(locality.num_lost, 0);
-    cohort__stream_close(fake.stream);
-    cohort__launcher_destroy(fake.launcher);
-    cohort__loop_destroy(loop);
+    end_launched();
 }
 
-static void ask(struct fake *fake, uint64_t round)
+static void ask(uint64_t round)
 {
-    struct cohort__packer packer = {0};
-    cohort__control_pack(&packer,
-                         &(struct cohort__control){.kind = COHORT__CONTROL_COUNT, .round = round});
-    fake_send(fake, 0, packer.data, packer.bytes);
-    cohort__packer_fini(&packer);
+    fake_tell(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_COUNT, .round = round});
 }
 
 /* As after a death in the drain: two questions are read at once. The later one is answered. */
-TEST(asked_twice)
+TEST_LAUNCHED(asked_twice)
 {
-    struct cohort__loop *loop = create_loop();
-    struct fake fake;
-    struct locality locality;
-    launch(&fake, loop);
-    CHECK_OK(create(&locality, loop));
     CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "here", 5));
     fake.keeps_counts = true;
     for (uint64_t round = 1; round <= 5; round += 2) {
-        ask(&fake, round);
-        ask(&fake, round + 1);
-        while (fake.last_round < round + 1)
-            cohort__loop_park(loop);
+        ask(round);
+        ask(round + 1);
+        PARK_WHILE(loop, fake.last_round < round + 1);
         CHECK_INT(locality.num_asked, (long long)round + 1);
     }
     CHECK_INT(fake.num_counts, 3);
-    cohort__bootstrap_destroy(locality.bootstrap);
-    cohort__stream_close(fake.stream);
-    cohort__launcher_destroy(fake.launcher);
-    cohort__loop_destroy(loop);
 }
 
-TEST(peer_dies)
+TEST_LAUNCHED(peer_dies)
 {
-    struct cohort__loop *loop = create_loop();
-    struct fake fake;
-    struct locality locality;
-    launch(&fake, loop);
-    CHECK_OK(create(&locality, loop));
     CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "here", 5));
     cohort__launcher_ended(fake.launcher, 1, true, "locality 1 was killed");
-    while (!locality.num_died)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !locality.num_died);
     CHECK_TEXT(locality.text, "locality 1 was killed");
     cohort__stream_close(fake.stream);
-    while (!locality.num_lost)
-        cohort__loop_park(loop);
+    fake.stream = NULL;
+    PARK_WHILE(loop, !locality.num_lost);
     CHECK_TEXT(locality.text, "the launcher has ended");
-    cohort__bootstrap_destroy(locality.bootstrap);
-    cohort__launcher_destroy(fake.launcher);
-    cohort__loop_destroy(loop);
 }
 
 /* Whom this locality can't reach; and itself, if it has no memory to say it. */
-TEST(accuses)
+TEST_LAUNCHED(accuses)
 {
-    struct cohort__loop *loop = create_loop();
-    struct fake fake;
-    struct locality locality;
-    launch(&fake, loop);
-    CHECK_OK(create(&locality, loop));
     CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "here", 5));
     cohort__bootstrap_accuse(locality.bootstrap, 1, false, "can't be reached");
-    while (fake.num_accused < 1)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, fake.num_accused < 1);
     CHECK_TEXT(fake.accused, "1 by 0: locality 0 says that locality 1 can't be reached");
     for (int time = 0; time < 2; time++) {
         scarce_begin(0);
         cohort__bootstrap_accuse(locality.bootstrap, 1, false, "can't be reached");
         CHECK(scarce_end());
     }
-    while (fake.num_accused < 2)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, fake.num_accused < 2);
     CHECK_TEXT(fake.accused,
                "0 by 0 at fault: locality 0 says that it has no memory to say what is wrong");
     cohort__bootstrap_destroy(locality.bootstrap);
+    locality.bootstrap = NULL;
     CHECK_INT(fake.num_accused, 2);
-    cohort__stream_close(fake.stream);
-    cohort__launcher_destroy(fake.launcher);
-    cohort__loop_destroy(loop);
 }
 
-TEST(peer_dies_before_exchange)
+TEST_LAUNCHED(peer_dies_before_exchange)
 {
-    struct cohort__loop *loop = create_loop();
-    struct fake fake;
-    struct locality locality;
-    launch(&fake, loop);
-    CHECK_OK(create(&locality, loop));
     cohort__launcher_ended(fake.launcher, 1, true, "locality 1 was killed");
     fake_tell(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_DIED,
                                                .rank = 0,
@@ -374,10 +350,6 @@ TEST(peer_dies_before_exchange)
     CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_ERR_PEER_DIED);
     CHECK_TEXT(cohort_error_message(), "locality 1 was killed");
     CHECK_INT(locality.num_died, 0);
-    cohort__bootstrap_destroy(locality.bootstrap);
-    cohort__stream_close(fake.stream);
-    cohort__launcher_destroy(fake.launcher);
-    cohort__loop_destroy(loop);
 }
 
 /* The linker redirects all calls of nanosleep here: a pause between two tries of an abort. After so
@@ -431,12 +403,10 @@ static cohort_status is_abort(void *context, const struct cohort__control *contr
 /* MOST: after so many pauses the launcher reads; 0: never. */
 static void check_full(unsigned most, bool is_told)
 {
-    struct cohort__loop *loop = create_loop();
-    struct fake fake;
-    struct locality locality;
-    launch(&fake, loop);
+    begin();
+    launch();
     const int fd = atoi(getenv("COHORT_CONTROL_FD"));
-    CHECK_OK(create(&locality, loop));
+    CHECK_OK(create());
     CHECK_OK(cohort__bootstrap_exchange(locality.bootstrap, "here", 5));
     memset(&full, 0, sizeof(full));
     full.most = most;
@@ -453,10 +423,7 @@ static void check_full(unsigned most, bool is_told)
         _exit(0); /* nobody speaks after an abort */
     }
     CHECK_INT((long long)full.bytes, (long long)before);
-    cohort__bootstrap_destroy(locality.bootstrap);
-    cohort__stream_close(fake.stream);
-    cohort__launcher_destroy(fake.launcher);
-    cohort__loop_destroy(loop);
+    end_launched();
 }
 
 /* An abort does not wait for a launcher for ever: whoever aborts prints its reason then, and ends.
@@ -479,11 +446,10 @@ TEST(abort_full_for_a_while)
 
 static void check_not_created(cohort_status want, const char *why)
 {
-    struct cohort__loop *loop = create_loop();
-    struct locality locality;
-    CHECK_FAILS(create(&locality, loop), want, why);
+    begin();
+    CHECK_FAILS(create(), want, why);
     CHECK(!locality.bootstrap);
-    cohort__loop_destroy(loop);
+    end();
 }
 
 static void check_environment(const char *value, cohort_status want, const char *why)

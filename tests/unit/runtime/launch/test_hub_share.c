@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "runtime/net/hub.h"
 #include "runtime/net/shm_memory.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 /* Localities 10, 11, ... of a host. Each is a thread, or the test itself, which then sends whatever
  * it likes. */
@@ -91,7 +91,7 @@ static void server_open(struct server *server, uint32_t size, uint64_t timeout)
 
 static void server_start(struct server *server)
 {
-    CHECK_INT(pthread_create(&server->thread, NULL, server_run, server), 0);
+    server->thread = new_thread(server_run, server);
 }
 
 static void server_begin(struct server *server, uint32_t size, uint64_t timeout)
@@ -102,7 +102,7 @@ static void server_begin(struct server *server, uint32_t size, uint64_t timeout)
 
 static void server_end(struct server *server, cohort_status status)
 {
-    CHECK_INT(pthread_join(server->thread, NULL), 0);
+    end_thread(server->thread);
     CHECK_INT(server->status, status);
     CHECK(!server->hub == (status != COHORT_OK));
     cohort__hub_destroy(server->hub);
@@ -145,12 +145,12 @@ static void guests_begin(struct clients *clients, const struct server *server, u
                          uint32_t end)
 {
     *clients = (struct clients){server->share.listener_id, first, end, server->party.size, 0, 0};
-    CHECK_INT(pthread_create(&clients->thread, NULL, guests_run, clients), 0);
+    clients->thread = new_thread(guests_run, clients);
 }
 
 static void guests_end(struct clients *clients, const struct server *server)
 {
-    CHECK_INT(pthread_join(clients->thread, NULL), 0);
+    end_thread(clients->thread);
     CHECK(clients->first == clients->end || clients->id == id_of(server->hub));
 }
 
@@ -161,7 +161,7 @@ static void all_come(struct server *server, uint32_t num)
     uint32_t size = server->party.size, others = size - 1;
     for (uint32_t i = 0; i < num; i++)
         guests_begin(&clients[i], server, 1 + others * i / num, 1 + others * (i + 1) / num);
-    CHECK_INT(pthread_join(server->thread, NULL), 0);
+    end_thread(server->thread);
     CHECK_OK(server->status);
     for (uint32_t i = 0; i < num; i++)
         guests_end(&clients[i], server);
@@ -315,7 +315,7 @@ TEST_SHARE(strangers)
     expect_end(hello(server.share.listener_id, 5)); /* a second time */
     struct clients clients;
     guests_begin(&clients, &server, 1, 5);
-    CHECK_INT(pthread_join(server.thread, NULL), 0);
+    end_thread(server.thread);
     CHECK_OK(server.status);
     guests_end(&clients, &server);
     cohort__hub_destroy(server.hub);
@@ -437,7 +437,7 @@ static void visit_begin(struct visit *visit, uint32_t size, uint64_t timeout)
     struct cohort__hub_note note;
     struct pollfd pollfd = {.events = POLLIN};
     *visit = (struct visit){.share = listener_id(), .size = size, .timeout = timeout};
-    CHECK_INT(pthread_create(&visit->thread, NULL, visit_run, visit), 0);
+    visit->thread = new_thread(visit_run, visit);
     pollfd.fd = visit->share.listener;
     CHECK_INT(poll(&pollfd, 1, -1), 1);
     visit->fd = accept4(visit->share.listener, NULL, NULL, SOCK_CLOEXEC);
@@ -448,7 +448,7 @@ static void visit_begin(struct visit *visit, uint32_t size, uint64_t timeout)
 
 static void visit_end(struct visit *visit, cohort_status status, const char *message)
 {
-    CHECK_INT(pthread_join(visit->thread, NULL), 0);
+    end_thread(visit->thread);
     CHECK_INT(visit->status, status);
     CHECK_CONTAINS(visit->message, "locality 11 ");
     CHECK_CONTAINS(visit->message, "locality 10");

@@ -17,6 +17,7 @@
 #include "tests/support/await_within.h"
 #include "tests/support/new.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 /* Workers park at once, so that what is not seen before the loop blocks is not seen at all. */
 static struct cohort__scheduler_options options_with(unsigned num_workers, bool progress_thread)
@@ -110,7 +111,6 @@ static void *ask_from_outside(void *arg)
 
 static cohort_status ask(void *arg)
 {
-    pthread_t thread;
     int num = 0;
     CHECK_OK(cohort_await(cohort_run_on_loop(count_up, &num)));
     CHECK_INT(cohort_await(cohort_run_on_loop(as_told, "out of ink")), COHORT_ERR_TIMEOUT);
@@ -120,7 +120,7 @@ static cohort_status ask(void *arg)
                "cohort_run_on_loop: the function returned COHORT_ERR_TIMEOUT");
     CHECK_FAILS(cohort_await(cohort_run_on_loop(NULL, NULL)), COHORT_ERR_BAD_PARAMETER,
                 "function is NULL");
-    CHECK_INT(pthread_create(&thread, NULL, ask_from_outside, &num), 0);
+    pthread_t thread = new_thread(ask_from_outside, &num);
     CHECK_OK(cohort_await(cohort_run_on_loop(count_up, &num)));
     CHECK_INT(pthread_join(thread, NULL) + (arg != NULL), 0); /* meanwhile others turn the loop */
     CHECK_INT(num, 3);

@@ -66,14 +66,12 @@ TEST(pipe)
     turn(loop);
     CHECK_INT((long long)collected.bytes, 0); /* nothing was allowed */
     cohort__intake_allow(collected.intake, 4);
-    while (collected.bytes < 4)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, collected.bytes < 4);
     turn(loop);
     CHECK_TEXT(collected.text, "0123");
     close(fds[1]);
     cohort__intake_allow(collected.intake, 100);
-    while (!collected.num_ended)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !collected.num_ended);
     CHECK_TEXT(collected.text, "0123456789");
     cohort__intake_allow(collected.intake, 100);
     turn(loop);
@@ -92,8 +90,7 @@ TEST(file)
     struct cohort__loop *loop = open_intake(&collected, fileno(file));
     collected.allow = 3;
     cohort__intake_allow(collected.intake, 3);
-    while (!collected.num_ended)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !collected.num_ended);
     CHECK_TEXT(collected.text, "a file can't be polled");
     close_intake(&collected, loop);
     fclose(file);

@@ -60,8 +60,7 @@ TEST(accepts)
     CHECK_OK(cohort__listener_open(&door.listener, loop, fd, accepted, &door));
     for (int i = 0; i < 5; i++)
         CHECK((clients[i] = connect_to(&name)) >= 0);
-    while (door.num < 3)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, door.num < 3);
     for (int i = 0; i < 1000; i++)
         cohort__loop_poll(loop);
     CHECK_INT(door.num, 3); /* it was closed during the third */
@@ -106,21 +105,18 @@ TEST(without_descriptors)
     CHECK(client >= 0);
     is_full = true;
     uint64_t start = cohort__clock_now();
-    while (num_refused == 0)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, num_refused == 0);
     for (int i = 0; i < 1000; i++)
         cohort__loop_poll(loop);
     CHECK(num_refused <= 1 + (cohort__clock_now() - start) / 100000000);
     is_full = false;
-    while (door.num < 1)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, door.num < 1);
     close(door.fds[0]);
     close(client);
     is_full = true; /* and closed during a pause */
     client = connect_to(&name);
     num_refused = 0;
-    while (num_refused == 0)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, num_refused == 0);
     cohort__listener_close(door.listener);
     cohort__loop_destroy(loop);
     close(client);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/loop/loop.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 static struct cohort__loop *create(void)
 {
@@ -128,12 +128,11 @@ TEST_LOOP(requests_from_threads)
     struct sender senders[NUM_THREADS];
     for (unsigned i = 0; i < NUM_THREADS; i++) {
         senders[i] = (struct sender){loop, i};
-        CHECK_INT(pthread_create(&threads[i], NULL, send_requests, &senders[i]), 0);
+        threads[i] = new_thread(send_requests, &senders[i]);
     }
-    while (num_arrived < NUM_THREADS * NUM_REQUESTS)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, num_arrived < NUM_THREADS * NUM_REQUESTS);
     for (unsigned i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
 }
 
 /* One request at a time, each sent only after the previous one has run. So the loop blocks nearly
@@ -159,11 +158,9 @@ static void *request_in_turn(void *arg)
 
 TEST_LOOP(wake_up_not_lost)
 {
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, request_in_turn, loop), 0);
-    while (atomic_load(&turn) < NUM_TURNS)
-        cohort__loop_park(loop);
-    pthread_join(thread, NULL);
+    pthread_t thread = new_thread(request_in_turn, loop);
+    PARK_WHILE(loop, atomic_load(&turn) < NUM_TURNS);
+    end_thread(thread);
 }
 
 /* The same with wake alone. What the loop has to see is a variable, as in the scheduler. */
@@ -182,15 +179,14 @@ static void *publish(void *arg)
 
 TEST_LOOP(wake_not_lost)
 {
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, publish, loop), 0);
+    pthread_t thread = new_thread(publish, loop);
     while (atomic_load(&seen) < NUM_TURNS) {
         if (atomic_load(&published) == atomic_load(&seen))
             cohort__loop_park(loop);
         else
             atomic_store(&seen, atomic_load(&published));
     }
-    pthread_join(thread, NULL);
+    end_thread(thread);
 }
 
 /* A transport: a counter that other threads increment, with a doorbell. */
@@ -275,17 +271,16 @@ TEST(poller_wakes)
 {
     struct cohort__loop *loop = create();
     struct bell bell;
-    pthread_t thread;
     bell_init(&bell);
     atomic_store(&seen, 0);
     CHECK_OK(cohort__loop_add_poller(loop, &bell.poller));
-    CHECK_INT(pthread_create(&thread, NULL, ring_in_turn, &bell), 0);
+    pthread_t thread = new_thread(ring_in_turn, &bell);
     while (atomic_load(&seen) < NUM_TURNS) {
         cohort__loop_park(loop);
         CHECK(!bell.armed);
         atomic_store(&seen, bell.handled);
     }
-    pthread_join(thread, NULL);
+    end_thread(thread);
     CHECK(bell.num_armed > 0);
     cohort__loop_remove_poller(loop, &bell.poller);
     cohort__loop_destroy(loop);
@@ -372,8 +367,7 @@ TEST_LOOP(every)
     CHECK_OK(cohort__loop_every(loop, 1, tick, &ticks));
     cohort__loop_run(loop); /* nothing that could keep it running */
     uint64_t start = cohort__clock_now();
-    while (ticks < 5)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, ticks < 5);
     CHECK(cohort__clock_now() - start >= 3000000);
     while (ticks < 8)
         cohort__loop_poll(loop);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/loop/outlet.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 static struct cohort__loop *create(int fds[2])
 {
@@ -62,12 +62,10 @@ TEST(lines)
     struct cohort__loop *loop = create(fds);
     open_lines(&collected, loop, fds[0]);
     CHECK(write(fds[1], "one\ntwo\n\nfo", 11) == 11);
-    while (collected.num_pieces < 3)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, collected.num_pieces < 3);
     CHECK(write(fds[1], "ur\nlast", 7) == 7);
     close(fds[1]);
-    while (!collected.num_ended)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !collected.num_ended);
     CHECK_INT(collected.num_pieces, 5);
     CHECK_TEXT(collected.text, "one\ntwo\n\nfour\nlast");
     cohort__lines_close(collected.lines);
@@ -98,8 +96,7 @@ TEST(fed_lines)
     CHECK(!cohort__lines_feed(collected.lines, "", 0)); /* after the end */
     CHECK_INT(collected.num_pieces, 2);
     cohort__lines_pause(collected.lines, false);
-    while (!collected.num_ended)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !collected.num_ended);
     CHECK_INT(collected.num_pieces, 3);
     CHECK_INT((long long)collected.bytes, 8 + (long long)sizeof(block));
     cohort__lines_close(collected.lines);
@@ -127,18 +124,17 @@ TEST(long_line_paused)
 {
     static struct collected collected;
     int fds[2];
-    pthread_t thread;
     struct cohort__loop *loop = create(fds);
     open_lines(&collected, loop, fds[0]);
     collected.pause = true;
-    CHECK_INT(pthread_create(&thread, NULL, write_long_line, &fds[1]), 0);
+    pthread_t thread = new_thread(write_long_line, &fds[1]);
     while (!collected.num_ended) {
         unsigned before = collected.num_pieces;
         cohort__loop_park(loop);
         CHECK(collected.num_pieces <= before + 1);
         cohort__lines_pause(collected.lines, false);
     }
-    pthread_join(thread, NULL);
+    end_thread(thread);
     CHECK_INT(collected.num_pieces, 4);
     CHECK_INT((long long)collected.bytes, COHORT__LINES_MAX_PIECE * 5 / 2 + 4);
     CHECK(memcmp(collected.text + collected.bytes - 6, "x\nend\n", 6) == 0);
@@ -192,7 +188,6 @@ TEST(outlet_pipe)
 {
     int fds[2];
     struct written written;
-    pthread_t thread;
     struct cohort__loop *loop = create(fds);
     struct cohort__outlet *outlet = open_outlet(&written, loop, fds[1]);
     static unsigned char block[BLOCK];
@@ -204,13 +199,12 @@ TEST(outlet_pipe)
     }
     CHECK(cohort__outlet_queued(outlet) > 0);
     CHECK((fcntl(fds[1], F_GETFL) & O_NONBLOCK) == 0);
-    CHECK_INT(pthread_create(&thread, NULL, read_slowly, &fds[0]), 0);
-    while (written.num_drained == 0)
-        cohort__loop_park(loop);
+    pthread_t thread = new_thread(read_slowly, &fds[0]);
+    PARK_WHILE(loop, written.num_drained == 0);
     CHECK_INT((long long)cohort__outlet_queued(outlet), 0);
     cohort__outlet_destroy(outlet);
     close(fds[1]);
-    pthread_join(thread, NULL);
+    end_thread(thread);
     close(fds[0]);
     CHECK_INT(written.error, 0);
     cohort__loop_destroy(loop);
@@ -224,8 +218,7 @@ TEST(outlet_broken)
     struct cohort__outlet *outlet = open_outlet(&written, loop, fds[1]);
     close(fds[0]);
     cohort__outlet_write(outlet, "x", 1);
-    while (!written.error)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !written.error);
     CHECK_INT(written.error, EPIPE);
     cohort__outlet_write(outlet, "x", 1);
     CHECK_INT((long long)cohort__outlet_queued(outlet), 0);
@@ -246,8 +239,7 @@ TEST(outlet_broken_later)
     cohort__outlet_write(outlet, block, sizeof(block));
     CHECK(cohort__outlet_queued(outlet) > 0);
     close(fds[0]);
-    while (!written.error)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !written.error);
     CHECK_INT(written.error, EPIPE);
     CHECK_INT((long long)cohort__outlet_queued(outlet), 0);
     cohort__outlet_destroy(outlet);
@@ -268,15 +260,13 @@ TEST(outlet_file)
     cohort__outlet_write(outlet, block, sizeof(block));
     cohort__outlet_write(outlet, "x", 1);
     CHECK_INT((long long)cohort__outlet_queued(outlet), 1); /* there was much left */
-    while (written.num_drained == 0)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, written.num_drained == 0);
     CHECK_INT((long long)lseek(fd, 0, SEEK_END), sizeof(block) + 1);
     cohort__outlet_destroy(outlet);
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
     outlet = open_outlet(&written, loop, full);
     cohort__outlet_write(outlet, "x", 1);
-    while (!written.error)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !written.error);
     CHECK_INT(written.error, ENOSPC);
     cohort__outlet_destroy(outlet);
     cohort__loop_destroy(loop);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/timerfd.h>
@@ -15,6 +14,7 @@
 #include "tests/support/await_within.h"
 #include "tests/support/new.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 enum { NUM_SLEEPERS = 64 };
 
@@ -211,7 +211,7 @@ static void *sleep_outside(void *arg)
 static cohort_status end_meanwhile(void *arg)
 {
     atomic_store(&late.is_on, true);
-    CHECK_INT(pthread_create(&late.thread, NULL, sleep_outside, NULL), 0);
+    late.thread = new_thread(sleep_outside, NULL);
     while (!atomic_load(&late.is_inside))
         sched_yield();
     cohort__scheduler_stop();
@@ -241,7 +241,7 @@ TEST(end)
     CHECK_INT(cohort_await(cohort_sleep(1)), COHORT_ERR_STATE); /* also before it is taken away */
     cohort__loop_attach(NULL);
     cohort__loop_destroy(loop);
-    pthread_join(late.thread, NULL);
+    end_thread(late.thread);
     CHECK(cohort_future_ready(late.future));
     CHECK_FAILS(cohort_await(late.future), COHORT_ERR_CANCELLED,
                 "has ended before the time was over");
@@ -311,7 +311,7 @@ static void end_while_waiting(void *(*thread_function)(void *), bool is_detached
     atomic_store(&last.has_ended, false);
     atomic_store(&last.is_there, false);
     atomic_store(&last.is_first, true);
-    CHECK_INT(pthread_create(&thread, NULL, thread_function, NULL), 0);
+    thread = new_thread(thread_function, NULL);
     while (!atomic_load(&last.is_there))
         sched_yield();
     CHECK_INT(cohort_await(cohort_future_ref(own)), COHORT_ERR_STATE); /* it is to end it */
@@ -321,7 +321,7 @@ static void end_while_waiting(void *(*thread_function)(void *), bool is_detached
     CHECK(cohort_future_ready(own));
     cohort_future_unref(own);
     atomic_store(&last.has_ended, true);
-    pthread_join(thread, NULL);
+    end_thread(thread);
     CHECK_OK(cohort_scope_await(last.scope)); /* there is nothing to wait for */
 }
 

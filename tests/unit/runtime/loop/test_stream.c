@@ -85,11 +85,9 @@ static void exchange(bool clear)
         send_number(&left, i);
         send_number(&right, i);
     }
-    while (left.received < NUM_MESSAGES || right.received < NUM_MESSAGES)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, left.received < NUM_MESSAGES || right.received < NUM_MESSAGES);
     cohort__stream_close(left.stream);
-    while (right.num_ended == 0)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, right.num_ended == 0);
     CHECK_OK(right.status);
     CHECK_INT(left.num_ended, 0);
     cohort__stream_close(right.stream);
@@ -118,8 +116,7 @@ TEST(close_in_handler)
     for (unsigned i = 1; i < 40; i++)
         send_number(&left, i);
     right.received = 1;
-    while (left.num_ended == 0)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, left.num_ended == 0);
     CHECK_INT(right.received, 3);
     CHECK_INT(right.num_ended, 0);
     cohort__stream_close(left.stream);
@@ -144,8 +141,7 @@ TEST(no_memory)
     open_end(&right, loop, fds[1], MAX_MESSAGE);
     has_no_memory = true;
     send_number(&left, 0);
-    while (right.num_ended == 0)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, right.num_ended == 0);
     has_no_memory = false;
     CHECK_INT(right.status, COHORT_ERR_NO_MEMORY);
     CHECK_TEXT(right.text, "connection to the peer: out of memory");
@@ -166,8 +162,7 @@ TEST(too_long)
     struct end end = {.received = 1};
     open_end(&end, loop, fds[0], 100);
     write_all(fds[1], "\x01\x00\x00\x00\x01\xff\xff\xff\xff", 9);
-    while (end.num_ended == 0)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, end.num_ended == 0);
     CHECK_INT(end.received, 2);
     CHECK_INT(end.status, COHORT_ERR_PROTOCOL);
     CHECK_TEXT(end.text, "the peer sent a message of 4294967295 bytes, where 100 are allowed");
@@ -191,8 +186,7 @@ TEST(pieces)
     CHECK_INT(end.received, 3);
     write_all(fds[1], "\x02\x00", 2);
     close(fds[1]);
-    while (end.num_ended == 0)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, end.num_ended == 0);
     CHECK_INT(end.status, COHORT_ERR_PROTOCOL);
     CHECK_TEXT(end.text, "the peer ended within a message");
     cohort__stream_close(end.stream);
@@ -207,8 +201,7 @@ TEST(write_to_closed)
     open_end(&end, loop, fds[0], 100);
     close(fds[1]);
     send_number(&end, 5);
-    while (end.num_ended == 0)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, end.num_ended == 0);
     send_number(&end, 6); /* nothing happens */
     cohort__loop_poll(loop);
     CHECK_INT(end.num_ended, 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/loop/loop.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 static struct cohort__loop *create(void)
 {
@@ -55,8 +55,7 @@ TEST_LOOP(order)
         cohort__loop_timer(loop, &probes[i].timer,
                            start + cohort__random_below(&random, 30) * 1000000);
     }
-    while (num_expired < NUM)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, num_expired < NUM);
     for (int i = 0; i < NUM; i++) {
         CHECK(probes[i].expired_at >= probes[i].timer.deadline);
         for (int k = 0; k < NUM; k++)
@@ -127,8 +126,7 @@ TEST_LOOP(cancel_after_expiry)
     struct probe probe;
     probe_init(&probe);
     cohort__loop_timer(loop, &probe.timer, 0);
-    while (!probe.expired_at)
-        cohort__loop_park(loop);
+    PARK_WHILE(loop, !probe.expired_at);
     cohort__loop_timer_cancel(loop, &probe.timer);
     cohort__loop_poll(loop);
 }
@@ -177,11 +175,9 @@ static void *race(void *arg)
 TEST(cancel_race)
 {
     struct cohort__loop *loop = create();
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, race, loop), 0);
-    while (atomic_load(&num_raced) < NUM_RACES)
-        cohort__loop_park(loop);
-    pthread_join(thread, NULL);
+    pthread_t thread = new_thread(race, loop);
+    PARK_WHILE(loop, atomic_load(&num_raced) < NUM_RACES);
+    end_thread(thread);
     cohort__loop_destroy(loop);
     CHECK_INT(num_raced, NUM_RACES);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/inproc.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/net/station.h"
 
 enum { NUM_ENDS = 3 };
@@ -232,14 +232,13 @@ TEST(arm)
 {
     open_hub(0);
     for (int i = 0; i < 200; i++) {
-        pthread_t thread;
         CHECK(!station_block(&stations[1], 0)); /* idle, so it would block */
-        CHECK_INT(pthread_create(&thread, NULL, send_later, &stations[0]), 0);
+        pthread_t thread = new_thread(send_later, &stations[0]);
         while (stations[1].num_messages <= (unsigned long)i) {
             CHECK(station_block(&stations[1], 10000));
             station_turn(&stations[1]);
         }
-        CHECK_INT(pthread_join(thread, NULL), 0);
+        end_thread(thread);
     }
     close_hub();
 }
@@ -262,11 +261,11 @@ TEST(threads)
 {
     pthread_t threads[3];
     open_hub(5);
-    CHECK_INT(pthread_create(&threads[0], NULL, send_many, &stations[0]), 0);
-    CHECK_INT(pthread_create(&threads[1], NULL, send_many, &stations[0]), 0);
-    CHECK_INT(pthread_create(&threads[2], NULL, send_many, &stations[2]), 0);
+    threads[0] = new_thread(send_many, &stations[0]);
+    threads[1] = new_thread(send_many, &stations[0]);
+    threads[2] = new_thread(send_many, &stations[2]);
     station_until(&stations[1], &stations[1].num_messages, 3 * NUM_EACH);
     for (int i = 0; i < 3; i++)
-        CHECK_INT(pthread_join(threads[i], NULL), 0);
+        end_thread(threads[i]);
     close_hub();
 }

@@ -4,7 +4,6 @@
 #include "runtime/net/mixed.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "runtime/net/ofi.h"
 #include "runtime/net/shm.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/net/station.h"
 
 enum { NUM_ENDS = 4, PER_HOST = 2, BLOCK = 100000 };
@@ -228,12 +228,12 @@ TEST_OPEN(sleep)
         struct sender sender = {.from = &stations[1 + round % 2], .number = round + 1};
         while (station_turn(&stations[0]))
             ;
-        CHECK_INT(pthread_create(&sender.thread, NULL, send_one, &sender), 0);
+        sender.thread = new_thread(send_one, &sender);
         while (stations[0].num_messages <= round) {
             CHECK(station_block(&stations[0], 20000));
             station_turn(&stations[0]);
         }
-        CHECK_INT(pthread_join(sender.thread, NULL), 0);
+        end_thread(sender.thread);
     }
 }
 

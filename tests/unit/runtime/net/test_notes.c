@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/notes.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 enum { MAX_SIZE = 3, PAGE = 65536, FIRST = 1000 };
 
@@ -152,8 +152,7 @@ TEST(mad)
     enum { LOOKS = 300000 };
     struct cohort__notes notes = notes_create(1);
     struct mad mad = {.note = cohort__notes_at(&notes, 0, 5, 0)};
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, write_anything, &mad), 0);
+    pthread_t thread = new_thread(write_anything, &mad);
     for (int i = 0; i < LOOKS; i++) {
         uint32_t bytes;
         const unsigned char *data = cohort__notes_data(&notes, 0, mad.note, &bytes);
@@ -161,6 +160,6 @@ TEST(mad)
                                                              : cohort__notes_cell(&notes, 0, 0)));
     }
     mad.is_over = true;
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     free(notes.memory);
 }

@@ -21,6 +21,7 @@
 #include "runtime/base/container.h"
 #include "runtime/net/ofi_end.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/net/ofi_ends.h"
 
 static struct station a, b;
@@ -660,13 +661,12 @@ static void *pelt(void *arg)
 /* A process that gets SIGTERM again and again while libfabric is being loaded. */
 static int pelted_main(void)
 {
-    pthread_t thread;
     struct sigaction action = {.sa_handler = count};
     CHECK_INT(sigaction(SIGTERM, &action, NULL), 0);
-    CHECK_INT(pthread_create(&thread, NULL, pelt, NULL), 0);
+    pthread_t thread = new_thread(pelt, NULL);
     ofi_end_open(&a, 0);
     atomic_store(&is_loaded, true);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     CHECK(num_caught > 0);
     cohort__net_destroy(a.net);
     return 0;
@@ -1074,10 +1074,10 @@ TEST_PAIR(threads)
 {
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, send_many, &a), 0);
+        threads[i] = new_thread(send_many, &a);
     station_until(&a, &b.num_messages, 2 * NUM_EACH);
     for (int i = 0; i < 2; i++)
-        CHECK_INT(pthread_join(threads[i], NULL), 0);
+        end_thread(threads[i]);
 }
 
 static void *send_once(void *arg)
@@ -1094,14 +1094,13 @@ TEST_PAIR(threads_blocked)
     a.peer = NULL;
     ofi_end_know(&b, 1, &a);
     for (unsigned long i = 0; i < 50; i++) {
-        pthread_t thread;
-        CHECK_INT(pthread_create(&thread, NULL, send_once, &a), 0);
+        pthread_t thread = new_thread(send_once, &a);
         while (b.num_messages <= i) {
             station_turn(&b);
             if (b.num_messages <= i)
                 CHECK(station_block(&b, 10000));
         }
-        CHECK_INT(pthread_join(thread, NULL), 0);
+        end_thread(thread);
     }
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/ring.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 enum { BYTES = 16384, LINES = BYTES / COHORT__RING_LINE - 1 };
 
@@ -209,9 +209,8 @@ static void *write_all(void *arg)
 
 TEST_RING(threads)
 {
-    pthread_t thread;
     struct cohort__random random = cohort__random_seeded(42);
-    CHECK_INT(pthread_create(&thread, NULL, write_all, &ends), 0);
+    pthread_t thread = new_thread(write_all, &ends);
     for (uint32_t number = 0; number < NUM_RECORDS; number++) {
         size_t bytes = next_size(&random);
         while (!get(&ends.reader, number, bytes)) {
@@ -221,6 +220,6 @@ TEST_RING(threads)
         if (number % 8 == 0)
             (void)cohort__ring_writer_waits(&ends.reader);
     }
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     CHECK(cohort__ring_is_empty(&ends.reader));
 }

@@ -12,6 +12,7 @@
 #include "runtime/net/shm_end.h"
 #include "tests/support/hub_copy.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/net/shm_ends.h"
 
 enum { MIB = 1 << 20 };
@@ -136,10 +137,9 @@ static void *ping_pong(void *arg)
 
 TEST_TWO(ping_pong)
 {
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, ping_pong, &shm_stations[1]), 0);
+    pthread_t thread = new_thread(ping_pong, &shm_stations[1]);
     ping_pong(&shm_stations[0]);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
 }
 
 /* Sleeping ------------------------------------------------------------------------------------ */
@@ -149,8 +149,7 @@ TEST_TWO(ping_pong)
 TEST_TWO(again_asleep)
 {
     struct shm_sleeper sleeper = {.station = &shm_stations[0]};
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, shm_ends_sleep_and_turn, &sleeper), 0);
+    pthread_t thread = new_thread(shm_ends_sleep_and_turn, &sleeper);
     for (unsigned round = 1; round <= 200; round++) {
         shm_ends_wait_until_asleep(0);
         shm_ends_fill(0, 1, 4000);
@@ -163,7 +162,7 @@ TEST_TWO(again_asleep)
     shm_ends_wait_until_asleep(0);
     atomic_store(&sleeper.is_done, true);
     cohort__net_remove_peer(shm_stations[0].net, 1); /* also wakes it */
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
 }
 
 /* A writer's request for room is seen only when everything has been read. Its two stores may arrive
@@ -476,10 +475,10 @@ TEST(threads)
     unsigned char *source = shm_ends_block(MIB), *target = malloc(MIB);
     shm_ends_open(3, COHORT__SHM_STREAM);
     struct cohort__net_token token = shm_ends_expose(0, source, MIB, &region);
-    CHECK_INT(pthread_create(&threads[0], NULL, shm_ends_sleep_and_turn, &sleeper), 0);
-    CHECK_INT(pthread_create(&threads[1], NULL, send_many, &shm_stations[0]), 0);
-    CHECK_INT(pthread_create(&threads[2], NULL, send_many, &shm_stations[2]), 0);
-    CHECK_INT(pthread_create(&threads[3], NULL, expose_many, &shm_stations[0]), 0);
+    threads[0] = new_thread(shm_ends_sleep_and_turn, &sleeper);
+    threads[1] = new_thread(send_many, &shm_stations[0]);
+    threads[2] = new_thread(send_many, &shm_stations[2]);
+    threads[3] = new_thread(expose_many, &shm_stations[0]);
     for (unsigned long i = 0; i < 20; i++) {
         CHECK_INT(station_fetch(&shm_stations[1], 0, &token, i, target, MIB - i), COHORT__NET_SENT);
         station_until(&shm_stations[1], &shm_stations[1].num_fetched, i + 1);
@@ -487,11 +486,11 @@ TEST(threads)
     }
     station_until(&shm_stations[1], &shm_stations[1].num_messages, 2 * NUM_EACH);
     for (int i = 1; i < 4; i++)
-        CHECK_INT(pthread_join(threads[i], NULL), 0);
+        end_thread(threads[i]);
     shm_ends_wait_until_asleep(0);
     atomic_store(&sleeper.is_done, true);
     cohort__net_remove_peer(shm_stations[0].net, 2);
-    CHECK_INT(pthread_join(threads[0], NULL), 0);
+    end_thread(threads[0]);
     CHECK_INT(shm_stations[1].num_failed, 0);
     free(source);
     free(target);

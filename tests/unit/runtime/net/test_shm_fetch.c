@@ -22,6 +22,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/net/shm_end.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/net/shm_ends.h"
 
 enum { MAX_SLOTS = 200, MIB = 1 << 20 };
@@ -418,12 +419,11 @@ TEST(bulk_writer_asleep)
 {
     enum { NUM = 6 };
     struct shm_sleeper sleeper = {.station = &shm_stations[0]};
-    pthread_t thread;
     void *region;
     unsigned char *source = shm_ends_block(MIB), *target = malloc(MIB);
     shm_ends_open(2, COHORT__SHM_STREAM);
     struct cohort__net_token token = shm_ends_expose(0, source, MIB, &region);
-    CHECK_INT(pthread_create(&thread, NULL, shm_ends_sleep_and_turn, &sleeper), 0);
+    pthread_t thread = new_thread(shm_ends_sleep_and_turn, &sleeper);
     for (int i = 0; i < NUM; i++)
         CHECK_INT(station_fetch(&shm_stations[1], 0, &token, 0, target, MIB), COHORT__NET_SENT);
     uint64_t deadline = cohort__clock_after(UINT64_C(20000000000));
@@ -436,7 +436,7 @@ TEST(bulk_writer_asleep)
     shm_ends_wait_until_asleep(0);
     atomic_store(&sleeper.is_done, true);
     cohort__net_remove_peer(shm_stations[0].net, 1);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     free(source);
     free(target);
     shm_ends_close();
@@ -447,12 +447,11 @@ TEST(bulk_reader_asleep)
 {
     unsigned long num = test_rounds(100, 20);
     struct shm_sleeper sleeper = {.station = &shm_stations[1]};
-    pthread_t thread;
     void *region;
     unsigned char *source = shm_ends_block(MIB), *target = malloc(MIB);
     shm_ends_open(2, COHORT__SHM_STREAM);
     struct cohort__net_token token = shm_ends_expose(0, source, MIB, &region);
-    CHECK_INT(pthread_create(&thread, NULL, shm_ends_sleep_and_turn, &sleeper), 0);
+    pthread_t thread = new_thread(shm_ends_sleep_and_turn, &sleeper);
     uint64_t deadline = cohort__clock_after(UINT64_C(20000000000));
     for (unsigned long i = 0; i < num; i++) {
         shm_ends_wait_until_asleep(1);
@@ -467,7 +466,7 @@ TEST(bulk_reader_asleep)
     shm_ends_wait_until_asleep(1);
     atomic_store(&sleeper.is_done, true);
     cohort__net_remove_peer(shm_stations[1].net, 0);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     free(source);
     free(target);
     shm_ends_close();

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/runtime/proc/localities.h"
 
+#include <poll.h>
 #include <stdio.h>
 
+#include "runtime/net/hub.h"
 #include "runtime/net/shm.h"
 #include "tests/support/hub_copy.h"
 #include "tests/support/test.h"
@@ -47,16 +49,36 @@ void localities_open(struct localities *localities, uint64_t seed, uint32_t num,
     know_each_other(localities);
 }
 
-void localities_open_shared(struct localities *localities, const struct cohort__hub *shared,
-                            uint32_t first_slot, uint32_t num)
+void localities_open_shared(struct localities *localities, uint32_t num_slots, uint32_t first_slot,
+                            uint32_t num)
 {
+    struct cohort__hub *shared;
+    CHECK_OK(cohort__hub_create(&shared, num_slots));
     *localities = (struct localities){.num = num};
     for (uint32_t rank = 0; rank < num; rank++) {
         struct cohort__net_handlers handlers = process_open(localities, rank, 0);
         CHECK_OK(cohort__shm_create(&handlers, hub_copy(shared), first_slot + rank,
                                     COHORT__SHM_STREAM, &localities->nets[rank]));
     }
+    cohort__hub_destroy(shared);
     know_each_other(localities);
+}
+
+void localities_sleep(struct localities *localities, uint32_t rank)
+{
+    struct cohort__poller *poller = &localities->nets[rank]->poller;
+    while (!poller->arm(poller->context))
+        poller->progress(poller->context);
+}
+
+bool localities_was_woken(struct localities *localities, uint32_t rank)
+{
+    struct cohort__poller *poller = &localities->nets[rank]->poller;
+    struct pollfd fd = {.fd = poller->fd, .events = POLLIN};
+    CHECK(poll(&fd, 1, 0) >= 0);
+    poller->disarm(poller->context);
+    poller->progress(poller->context);
+    return fd.revents & POLLIN;
 }
 
 bool localities_turn(struct localities *localities)

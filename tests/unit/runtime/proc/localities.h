@@ -2,9 +2,8 @@
 #ifndef COHORT_TESTS_UNIT_RUNTIME_PROC_LOCALITIES_H
 #define COHORT_TESTS_UNIT_RUNTIME_PROC_LOCALITIES_H
 
-#include "runtime/net/hub.h"
-#include "tests/support/inproc.h"
 #include "runtime/proc/process.h"
+#include "tests/support/inproc.h"
 
 /* Several processes on one inproc hub, or in shared memory, which the test turns by hand. NUM_SEEDS
  * is how many seeds tests run with; with a sanitizer, FEW_SEEDS. */
@@ -21,9 +20,14 @@ struct localities {
 void localities_open(struct localities *localities, uint64_t seed, uint32_t num,
                      size_t eager_budget);
 
-/* In the memory of SHARED, beginning with its slot FIRST_SLOT. */
-void localities_open_shared(struct localities *localities, const struct cohort__hub *shared,
-                            uint32_t first_slot, uint32_t num);
+/* In shared memory of NUM_SLOTS, beginning with FIRST_SLOT. */
+void localities_open_shared(struct localities *localities, uint32_t num_slots, uint32_t first_slot,
+                            uint32_t num);
+
+/* Where memory is shared: RANK arms its poller, and whether it was woken since, awake afterwards.
+ */
+void localities_sleep(struct localities *localities, uint32_t rank);
+bool localities_was_woken(struct localities *localities, uint32_t rank);
 
 /* Lets each process handle what is there, once. Returns whether there was anything. */
 bool localities_turn(struct localities *localities);

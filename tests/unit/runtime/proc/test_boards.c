@@ -13,10 +13,7 @@ static struct localities localities;
 
 static void open_all(void)
 {
-    struct cohort__hub *hub;
-    CHECK_OK(cohort__hub_create(&hub, FIRST_SLOT + NUM));
-    localities_open_shared(&localities, hub, FIRST_SLOT, NUM);
-    cohort__hub_destroy(hub);
+    localities_open_shared(&localities, FIRST_SLOT + NUM, FIRST_SLOT, NUM);
 }
 
 /* All localities see the same memory, by numbers. When each has cleared what it has written, the
@@ -80,11 +77,8 @@ TEST(free)
 TEST(shares)
 {
     struct localities others;
-    struct cohort__hub *hub;
     open_all();
-    CHECK_OK(cohort__hub_create(&hub, 2));
-    localities_open_shared(&others, hub, 0, 2);
-    cohort__hub_destroy(hub);
+    localities_open_shared(&others, 2, 0, 2);
     for (uint32_t rank = 0; rank < NUM; rank++)
         CHECK(cohort__boards_shares(localities.processes[0], rank));
     CHECK(!cohort__boards_shares(localities.processes[0], NUM));

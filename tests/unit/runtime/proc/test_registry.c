@@ -554,10 +554,8 @@ TEST(long_settings)
 TEST(long_letters)
 {
     static unsigned char some[COHORT__SETTINGS_BYTES_MAX];
-    struct cohort__hub *hub;
     memset(some, 's', sizeof(some));
-    CHECK_OK(cohort__hub_create(&hub, NUM_LOCALITIES));
-    localities_open_shared(&job, hub, 0, NUM_LOCALITIES);
+    localities_open_shared(&job, NUM_LOCALITIES, 0, NUM_LOCALITIES);
     for (uint32_t site = 0; site < MAX_SITES; site++) {
         guest_enter(&guests[site], job.processes[NUM_LOCALITIES - 1 - site % NUM_LOCALITIES],
                     (struct cohort__join){.name = "long",
@@ -576,7 +574,6 @@ TEST(long_letters)
         guest_leave(&guests[site]);
     }
     close_job();
-    cohort__hub_destroy(hub);
 }
 
 /* What one locality could not say ends all joins in all localities, with the reason. */

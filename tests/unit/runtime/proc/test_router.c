@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/router.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 #include "tests/unit/runtime/proc/localities.h"
 
@@ -517,9 +517,9 @@ TEST(threads)
             cohort__process_set_handlers(pair.processes[rank], &(struct cohort__process_handlers){
                                                                    .message = on_pair_message});
         for (uint32_t rank = 0; rank < 2; rank++)
-            CHECK_INT(pthread_create(&threads[rank], NULL, run_one, &ranks[rank]), 0);
+            threads[rank] = new_thread(run_one, &ranks[rank]);
         for (uint32_t rank = 0; rank < 2; rank++)
-            CHECK_INT(pthread_join(threads[rank], NULL), 0);
+            end_thread(threads[rank]);
         localities_settle(&pair);
         localities_check_quiet(&pair);
         localities_close(&pair);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <alloca.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,6 +14,7 @@
 #include "runtime/task/scheduler.h"
 #include "runtime/task/worker.h"
 #include "tests/support/await_within.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { MILLISECOND = 1000000 };
@@ -122,13 +122,12 @@ TEST_TASK(foreign_threads_wait, run_on(1, 1, task, NULL))
     cohort_future *future;
     create(&promise, &future);
     for (int i = 0; i < 3; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, await_on_a_thread, cohort_future_ref(future)),
-                  0);
+        threads[i] = new_thread(await_on_a_thread, cohort_future_ref(future));
     cohort_future_unref(future);
     cohort_yield();
     cohort_promise_fail(promise, COHORT_ERR_GONE, "left");
     for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
 }
 
 TEST_TASK(deadlines, run_on(1, 2, task, NULL))
@@ -161,12 +160,11 @@ static void *thread_deadline(void *future)
 
 TEST_TASK(deadline_of_a_thread, run_on(1, 1, task, NULL))
 {
-    pthread_t thread;
     cohort_promise *promise;
     cohort_future *future;
     create(&promise, &future);
-    CHECK_INT(pthread_create(&thread, NULL, thread_deadline, future), 0);
-    pthread_join(thread, NULL);
+    pthread_t thread = new_thread(thread_deadline, future);
+    end_thread(thread);
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(future);
 }
@@ -232,9 +230,9 @@ static cohort_status wait_without_a_stack(void *arg)
     (void)!cohort_fail(COHORT_ERR_GONE, "of this task");
     for (int i = 0; i < 3; i++) {
         create(&promise, &future);
-        CHECK_INT(pthread_create(&thread, NULL, fulfil_on_a_thread, promise), 0);
+        thread = new_thread(fulfil_on_a_thread, promise);
         CHECK_OK(cohort_await(future));
-        pthread_join(thread, NULL);
+        end_thread(thread);
         create(&promise, &future);
         cohort_future *other = cohort_async(fulfil_and_keep, promise);
         CHECK_OK(cohort_await(future)); /* runs the other one */
@@ -452,15 +450,14 @@ static void *submit_on_a_thread(void *promise)
 static cohort_status wait_with_a_full_stack(void *arg)
 {
     enum { REST_BYTES = 48 * 1024 }; /* less than where tasks may still start */
-    pthread_t thread;
     cohort_promise *promise;
     cohort_future *future;
     volatile char *below = alloca(cohort__fiber_room(cohort__worker_self->fiber) - REST_BYTES);
     below[0] = 0;
     create(&promise, &future);
-    CHECK_INT(pthread_create(&thread, NULL, submit_on_a_thread, promise), 0);
+    pthread_t thread = new_thread(submit_on_a_thread, promise);
     CHECK_OK(cohort_await(future));
-    pthread_join(thread, NULL);
+    end_thread(thread);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 

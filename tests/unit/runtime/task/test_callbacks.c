@@ -13,6 +13,7 @@
 #include "cohort/cohort.h"
 #include "runtime/task/callbacks.h"
 #include "runtime/task/future.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* The thread of the test is that of a loop of somebody else's; workers are other threads. */
@@ -43,13 +44,13 @@ static void start(unsigned num_workers)
     options.num_workers = num_workers;
     options.tasks_move = TASKS_MOVE;
     CHECK_OK(cohort__scheduler_start(&options, NULL));
-    CHECK_INT(pthread_create(&runtime, NULL, run_runtime, NULL), 0);
+    runtime = new_thread(run_runtime, NULL);
 }
 
 static void stop(void)
 {
     cohort__scheduler_stop();
-    CHECK_INT(pthread_join(runtime, NULL), 0);
+    end_thread(runtime);
     cohort__callbacks_cancel_all();
 }
 
@@ -385,7 +386,6 @@ static cohort_status run_in_task(void *arg)
 TEST(wrong_thread)
 {
     struct record record = {0};
-    pthread_t thread;
     cohort_callbacks *callbacks = create();
     start(2);
     add(callbacks, cohort_future_of_value(NULL), &record);
@@ -393,8 +393,8 @@ TEST(wrong_thread)
     CHECK_INT(record.num_calls, 0);
     CHECK_INT(run(callbacks, 1), 1);
     add(callbacks, cohort_future_of_value(NULL), &record);
-    CHECK_INT(pthread_create(&thread, NULL, run_in_thread, callbacks), 0);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    pthread_t thread = new_thread(run_in_thread, callbacks);
+    end_thread(thread);
     CHECK_INT(record.num_calls, 1);
     pid_t child = fork();
     if (child == 0) {
@@ -535,19 +535,18 @@ TEST(destroy_race)
         struct record records[NUM] = {0};
         cohort_promise *promises[NUM + 1] = {0};
         cohort_callbacks *callbacks = create();
-        pthread_t thread;
         for (unsigned i = 0; i < NUM; i++) {
             cohort_future *future;
             promises[i] = new_promise(&future);
             add(callbacks, future, &records[i]);
         }
-        CHECK_INT(pthread_create(&thread, NULL, complete_in_thread, promises), 0);
+        pthread_t thread = new_thread(complete_in_thread, promises);
         if (round % 2)
             run(callbacks, 3);
         CHECK_OK(cohort_callbacks_destroy(callbacks));
         for (unsigned i = 0; i < NUM; i++)
             CHECK_INT(records[i].num_calls, 1);
-        CHECK_INT(pthread_join(thread, NULL), 0);
+        end_thread(thread);
         for (unsigned i = 0; i < NUM; i++)
             CHECK_INT(records[i].num_calls, 1);
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -8,6 +7,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/task/worker.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* The other worker waits in a function until the test is over, and so is awake. What it says of its
@@ -161,10 +161,9 @@ static void hand_over(int count)
 static cohort_status wait_for_thread(void *arg)
 {
     struct cohort__spin_pause *pause = &cohort__worker_self->spin.no_yields;
-    pthread_t thread;
     *pause = (struct cohort__spin_pause){0}; /* whatever was before this task */
     num_long = 0;
-    CHECK_INT(pthread_create(&thread, NULL, fulfil_when_asleep, NULL), 0);
+    pthread_t thread = new_thread(fulfil_when_asleep, NULL);
     hand_over(1);
     CHECK_INT(num_long, 1);
     pause->end = UINT64_MAX; /* it lasts as long as the test likes */

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 static struct cohort__pinning *pinning;
 static pthread_t main_thread;
@@ -26,9 +27,8 @@ TEST(binds_threads)
     CHECK_OK(cohort__pinning_create(&pinning));
     CHECK(cohort__pinning_num_cores(pinning) >= 1);
     for (unsigned index = 0; index < 5; index++) {
-        pthread_t thread;
-        CHECK_INT(pthread_create(&thread, NULL, pin_and_look, &index), 0);
-        pthread_join(thread, NULL);
+        pthread_t thread = new_thread(pin_and_look, &index);
+        end_thread(thread);
     }
     cohort__pinning_destroy(pinning);
     cohort__pinning_destroy(NULL);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cohort/future.h"
@@ -16,7 +15,7 @@
 #include "runtime/base/ledger_read.h"
 #include "runtime/base/sanitizer.h"
 #include "tests/support/test.h"
-#include "tests/unit/runtime/task/run_tasks.h"
+#include "tests/unit/runtime/task/run_child.h"
 
 /* Each of these ends the program in its own way. */
 
@@ -99,37 +98,15 @@ static cohort_status run_other(void *arg)
     return cohort_await(cohort_async(*function, NULL));
 }
 
-/* What a child says on standard error that runs FUNCTION as a task, and the signal that ends it. */
-static int run_child(cohort_task_function *function, char *text, size_t capacity)
-{
-    int ends[2], status;
-    CHECK_INT(pipe(ends), 0);
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[1]);
-        _exit(run_tasks(1, run_other, &function) == COHORT_OK ? 0 : 1);
-    }
-    close(ends[1]);
-    size_t bytes = 0;
-    ssize_t got;
-    while ((got = read(ends[0], text + bytes, capacity - 1 - bytes)) > 0)
-        bytes += (size_t)got;
-    text[bytes] = 0;
-    close(ends[0]);
-    CHECK_INT(waitpid(child, &status, 0), child);
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
-
 static void check_crash(cohort_task_function *function, int signal, const char *reason,
                         const char *where, const char *task)
 {
     char text[4096];
     if (COHORT__ASAN || COHORT__TSAN)
         return; /* they explain it themselves */
-    CHECK_INT(run_child(function, text, sizeof(text)), signal);
+    int status = run_child(run_other, &function, RLIMIT_CORE, 0, text, sizeof(text));
+    CHECK(WIFSIGNALED(status));
+    CHECK_INT(WTERMSIG(status), signal);
     CHECK_CONTAINS(text, reason);
     CHECK_CONTAINS(text, where);
     CHECK_CONTAINS(text, task);

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cohort/future.h"
@@ -13,7 +12,7 @@
 #include "runtime/task/stack.h"
 #include "runtime/task/worker.h"
 #include "tests/support/test.h"
-#include "tests/unit/runtime/task/run_tasks.h"
+#include "tests/unit/runtime/task/run_child.h"
 
 enum { THREAD_STACK_KIB = 1024, LARGE_STACK_KIB = 4096, LEAP = -1 };
 
@@ -87,8 +86,7 @@ static cohort_status several(void *arg)
     cohort_future *tasks[4];
     for (int i = 0; i < 4; i++) {
         tasks[i] = cohort_async(i < 3 ? wait_task : descend_task, &descent);
-        while (descent.num_waiting <= i)
-            cohort_yield();
+        YIELD_WHILE(descent.num_waiting <= i);
     }
     cohort_promise_fulfil(promise, NULL);
     cohort_status status = cohort_await(cohort_when_all(tasks, 4));
@@ -96,35 +94,17 @@ static cohort_status several(void *arg)
     return status;
 }
 
-/* What a child that runs FUNCTION(ARG) as a task says on standard error, and how it ends. */
-static int run_child(cohort_task_function *function, void *arg, char *text, size_t capacity)
+/* What a child says, and how it ends, whose threads have small stacks. */
+static int run_small(cohort_task_function *function, void *arg, char *text, size_t capacity)
 {
-    int ends[2], status;
-    CHECK_INT(pipe(ends), 0);
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        struct rlimit limit = {THREAD_STACK_KIB << 10, THREAD_STACK_KIB << 10};
-        dup2(ends[1], STDERR_FILENO);
-        CHECK_INT(setrlimit(RLIMIT_STACK, &limit), 0);
-        _exit(run_tasks(1, function, arg) == COHORT_OK ? 0 : 1);
-    }
-    close(ends[1]);
-    size_t bytes = 0;
-    ssize_t got;
-    while ((got = read(ends[0], text + bytes, capacity - 1 - bytes)) > 0)
-        bytes += (size_t)got;
-    text[bytes] = 0;
-    close(ends[0]);
-    CHECK_INT(waitpid(child, &status, 0), child);
-    return status;
+    return run_child(function, arg, RLIMIT_STACK, THREAD_STACK_KIB << 10, text, capacity);
 }
 
 static void check_overflow(cohort_task_function *function, void *arg, const char *who,
                            const char *where)
 {
     char text[4096];
-    int status = run_child(function, arg, text, sizeof(text));
+    int status = run_small(function, arg, text, sizeof(text));
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
     CHECK_CONTAINS(text, who);
     CHECK_CONTAINS(text, where);
@@ -135,7 +115,7 @@ static void check_kind(enum cohort__stack_guard guard, int too_deep)
     char text[4096];
     int deep = 100;
     cohort__stack_use_guard(guard);
-    int status = run_child(several, &deep, text, sizeof(text));
+    int status = run_small(several, &deep, text, sizeof(text));
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK_TEXT(text, "");
     check_overflow(several, &too_deep, "test_task_crash_overflow",
@@ -196,7 +176,7 @@ TEST(stack_of_its_own_size)
     char text[4096];
     if (COHORT__ASAN || COHORT__TSAN)
         return;
-    int status = run_child(descend_on_large_stack, &deep, text, sizeof(text));
+    int status = run_small(descend_on_large_stack, &deep, text, sizeof(text));
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK_TEXT(text, "");
     check_overflow(descend_on_large_stack, &too_deep, "test_task_crash_overflow",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 
 #include "cohort/cohort.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/task/future.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* Tasks in a scope that wait for inputs, the last of which is `open`. */
@@ -117,8 +117,7 @@ TEST_TASK(given_up, run_on(1, 2, task, NULL))
                 struct round round = {.begin = begins[i], .depth = depth};
                 start(&round, begin, has_limit ? 1000000 : 0);
                 if (!has_limit) {
-                    while (!is_begun(&round))
-                        cohort_yield();
+                    YIELD_WHILE(!is_begun(&round));
                     cohort_scope_cancel(round.scope);
                 }
                 CHECK_INT(cohort_scope_await(round.scope),
@@ -168,14 +167,14 @@ TEST_TASK(race, run_on(2, 2, task, NULL))
     for (int i = 0; i < NUM_ROUNDS; i++) {
         struct round round = {.begin = begins[i % NUM_KINDS], .depth = 1};
         start(&round, begin, 0);
-        CHECK_INT(pthread_create(&thread, NULL, fulfil, &round), 0);
+        thread = new_thread(fulfil, &round);
         for (int yields = i % 7; yields > 0 || !is_begun(&round); yields--)
             cohort_yield();
         cohort_scope_cancel(round.scope);
         CHECK_INT(cohort_scope_await(round.scope), COHORT_ERR_CANCELLED);
         cohort_status status = cohort_await(round.result);
         CHECK_INT(status, num_calls == 1 ? COHORT_OK : COHORT_ERR_CANCELLED);
-        CHECK_INT(pthread_join(thread, NULL), 0);
+        end_thread(thread);
         CHECK_INT(atomic_load(&round.open->refs), 1);
         CHECK_OK(cohort_await(round.open));
     }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/deque.h"
 
-#include <pthread.h>
-
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 static void *item(uintptr_t number)
 {
@@ -118,7 +117,7 @@ TEST(everything_is_taken_once)
     CHECK_OK(cohort__deque_init(&shared, 2, true));
     pthread_t thieves[NUM_THIEVES];
     for (int i = 0; i < NUM_THIEVES; i++)
-        CHECK_INT(pthread_create(&thieves[i], NULL, steal_all, NULL), 0);
+        thieves[i] = new_thread(steal_all, NULL);
     for (uintptr_t i = 1; i <= NUM_ITEMS; i++) {
         if (!cohort__deque_push(&shared, item(i))) {
             CHECK(cohort__deque_grow(&shared));
@@ -138,7 +137,7 @@ TEST(everything_is_taken_once)
         take(popped);
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THIEVES; i++)
-        pthread_join(thieves[i], NULL);
+        end_thread(thieves[i]);
     for (int i = 1; i <= NUM_ITEMS; i++)
         CHECK_INT(taken[i], 1);
     cohort__deque_fini(&shared);

@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fenv.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 enum { STACK_BYTES = 256 * 1024 };
 
@@ -171,9 +171,9 @@ TEST(on_other_threads)
 {
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, on_a_thread, NULL), 0);
+        threads[i] = new_thread(on_a_thread, NULL);
     for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
 }
 
 static void overflow_run(void *arg)

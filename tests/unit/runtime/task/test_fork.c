@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/fork.h"
 
-#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cohort/task_local.h"
 #include "tests/support/await_within.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { UNREACHED = 77 };
@@ -120,9 +120,8 @@ static void *fork_outside(void *arg)
 
 static cohort_status start_thread(void *arg)
 {
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, fork_outside, arg), 0);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    pthread_t thread = new_thread(fork_outside, arg);
+    end_thread(thread);
     return COHORT_OK;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/future.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include "runtime/base/container.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 struct counter {
@@ -200,8 +200,7 @@ static void *race_complete(void *arg)
 TEST(forgetting_races_with_completing)
 {
     static struct race_waiter waiters[NUM_WAITERS];
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, race_complete, NULL), 0);
+    pthread_t thread = new_thread(race_complete, NULL);
     for (int round = 0; round < NUM_ROUNDS; round++) {
         bool is_in[NUM_WAITERS];
         cohort_future *future = cohort__future_create();
@@ -224,7 +223,7 @@ TEST(forgetting_races_with_completing)
         }
         cohort_future_unref(future);
     }
-    pthread_join(thread, NULL);
+    end_thread(thread);
 }
 
 /* The main thread holds the future and waits for it. The other thread has a reference, too, waits,
@@ -251,8 +250,8 @@ TEST(an_owner_races_with_others)
 {
     struct race_waiter owner = {.waiter = {.notify = race_notify, .is_owner = true}};
     pthread_t completer, other;
-    CHECK_INT(pthread_create(&completer, NULL, race_complete, NULL), 0);
-    CHECK_INT(pthread_create(&other, NULL, race_forget, NULL), 0);
+    completer = new_thread(race_complete, NULL);
+    other = new_thread(race_forget, NULL);
     for (int round = 0; round < NUM_ROUNDS; round++) {
         cohort_future *future = cohort__future_create();
         atomic_store(&owner.num_calls, 0);
@@ -266,8 +265,8 @@ TEST(an_owner_races_with_others)
         while (atomic_load(&race_other))
             sched_yield();
     }
-    pthread_join(completer, NULL);
-    pthread_join(other, NULL);
+    end_thread(completer);
+    end_thread(other);
 }
 
 /* --- futures that complete others, in chains and bunches --- */
@@ -345,12 +344,12 @@ static cohort_status complete_chain(void *arg)
         future = chain->link(future);
     CHECK(!cohort_future_ready(future));
     if (chain->is_outside)
-        CHECK_INT(pthread_create(&thread, NULL, fulfil_outside, promise), 0);
+        thread = new_thread(fulfil_outside, promise);
     else
         cohort_future_unref(cohort_async(fulfil, promise));
     CHECK_OK(cohort_await(future));
     if (chain->is_outside)
-        CHECK_INT(pthread_join(thread, NULL), 0);
+        end_thread(thread);
     return COHORT_OK;
 }
 

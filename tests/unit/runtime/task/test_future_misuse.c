@@ -3,34 +3,14 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "runtime/base/sanitizer.h"
-#include "tests/unit/runtime/task/run_tasks.h"
+#include "tests/unit/runtime/task/run_child.h"
 
-/* What a child that runs FUNCTION(ARG) as a task says on standard error. It ends by SIGABRT, or as
- * the address sanitizer ends it. */
-static void run_child(cohort_task_function *function, void *arg, char *text, size_t capacity)
+/* What a child says. It ends by SIGABRT, or as the address sanitizer ends it. */
+static void abort_in_child(cohort_task_function *function, void *arg, char *text, size_t capacity)
 {
-    int ends[2], status;
-    CHECK_INT(pipe(ends), 0);
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        struct rlimit no_core = {0, 0};
-        dup2(ends[1], STDERR_FILENO);
-        CHECK_INT(setrlimit(RLIMIT_CORE, &no_core), 0);
-        alarm(30); /* rather than hang */
-        _exit(run_tasks(1, function, arg) == COHORT_OK ? 0 : 1);
-    }
-    close(ends[1]);
-    size_t bytes = 0;
-    ssize_t got;
-    while ((got = read(ends[0], text + bytes, capacity - 1 - bytes)) > 0)
-        bytes += (size_t)got;
-    text[bytes] = 0;
-    close(ends[0]);
-    CHECK_INT(waitpid(child, &status, 0), child);
+    int status = run_child(function, arg, RLIMIT_CORE, 0, text, capacity);
     CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) || (COHORT__ASAN && status != 0));
 }
 
@@ -161,7 +141,7 @@ TEST(gone)
 {
     for (size_t i = 0; i < NUM_OF(uses); i++) {
         char text[16384];
-        run_child(run_use, (void *)&uses[i], text, sizeof(text));
+        abort_in_child(run_use, (void *)&uses[i], text, sizeof(text));
         if (COHORT__ASAN)
             CHECK_CONTAINS(text, "heap-use-after-free");
         else
@@ -185,7 +165,7 @@ static cohort_status await_task_twice(void *arg)
 TEST(task_is_named)
 {
     char text[16384];
-    run_child(await_task_twice, NULL, text, sizeof(text));
+    abort_in_child(await_task_twice, NULL, text, sizeof(text));
     if (COHORT__ASAN)
         return;
     check_line(text, "cohort_await", "its last reference was given back before");
@@ -206,8 +186,7 @@ static cohort_status await_in_two_tasks(void *arg)
     for (int i = 0; i < 2; i++)
         tasks[i] = cohort_async(await_it, future);
     cohort_future *all = cohort_when_all(tasks, 2);
-    while (!cohort_future_ready(all))
-        cohort_yield();
+    YIELD_WHILE(!cohort_future_ready(all));
     cohort_promise_fulfil(promise, NULL);
     return cohort_await(all);
 }
@@ -237,11 +216,11 @@ TEST(shared)
 {
     static const char what[] = "another await or combinator waits for it with the same reference";
     char text[16384];
-    run_child(await_in_two_tasks, NULL, text, sizeof(text));
+    abort_in_child(await_in_two_tasks, NULL, text, sizeof(text));
     check_line(text, "cohort_await", what);
-    run_child(await_what_all_took, NULL, text, sizeof(text));
+    abort_in_child(await_what_all_took, NULL, text, sizeof(text));
     check_line(text, "cohort_await", what);
-    run_child(join_twice, NULL, text, sizeof(text));
+    abort_in_child(join_twice, NULL, text, sizeof(text));
     check_line(text, "cohort_when_all", what);
 }
 
@@ -260,8 +239,8 @@ static cohort_status complete_twice(void *arg)
 TEST(complete)
 {
     char text[16384];
-    run_child(complete_twice, text, text, sizeof(text));
+    abort_in_child(complete_twice, text, text, sizeof(text));
     check_line(text, "cohort_promise_fulfil", "was fulfilled, or failed, before");
-    run_child(complete_twice, NULL, text, sizeof(text));
+    abort_in_child(complete_twice, NULL, text, sizeof(text));
     check_line(text, "cohort_promise_fail", "was fulfilled, or failed, before");
 }

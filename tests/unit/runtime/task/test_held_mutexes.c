@@ -8,6 +8,7 @@
 
 #include "cohort/cohort.h"
 #include "runtime/base/sanitizer.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
@@ -140,15 +141,14 @@ static void *signal_condition(void *arg)
 
 TEST_TASK(condition, run_on(1, 1, task, NULL))
 {
-    pthread_t thread;
     CHECK_INT(pthread_mutex_lock(&mutex), 0);
-    CHECK_INT(pthread_create(&thread, NULL, signal_condition, NULL), 0);
+    pthread_t thread = new_thread(signal_condition, NULL);
     while (!is_signalled)
         pthread_cond_wait(&cond, &mutex);
     CHECK_OK(cohort_await(start_two()));
     check_names(heard(1), &mutex, "holds 1 ");
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     CHECK_OK(cohort_await(start_two()));
     heard(0);
 }
@@ -194,13 +194,12 @@ static void *hold_outside(void *future)
 
 static cohort_status run_outside(void *arg)
 {
-    pthread_t thread;
     cohort_future *future;
     cohort_promise *promise = new_promise(&future);
-    CHECK_INT(pthread_create(&thread, NULL, hold_outside, future), 0);
+    pthread_t thread = new_thread(hold_outside, future);
     cohort_yield();
     cohort_promise_fulfil(promise, NULL);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     return COHORT_OK;
 }
 
@@ -261,8 +260,7 @@ static cohort_status hold_beside_holders(void *arg)
         CHECK_INT(pthread_mutex_init(&own[i], NULL), 0);
         holders[i] = cohort_async(hold_one, &own[i]);
     }
-    while (num_holders < NUM_HOLDERS)
-        cohort_yield();
+    YIELD_WHILE(num_holders < NUM_HOLDERS);
     heard(2);
     cohort_promise_fulfil(promise, NULL);
     CHECK_OK(cohort_await(cohort_when_all(holders, NUM_HOLDERS)));

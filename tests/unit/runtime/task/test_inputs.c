@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/inputs.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -9,6 +8,7 @@
 #include "cohort/scope.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/ledger_read.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* What the ledger of this process says of combinators and the like. */
@@ -450,11 +450,10 @@ static cohort_status busy_twice(void *arg)
 
 TEST(ticks)
 {
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, tick_always, NULL), 0);
+    pthread_t thread = new_thread(tick_always, NULL);
     CHECK_OK(run_tasks(2, busy_twice, NULL));
     atomic_store(&is_over, true);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     check_no_lines();
     cohort__inputs_close();
     cohort__ledger_close();

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/scheduler.h"
 
-#include <pthread.h>
-
 #include "runtime/base/clock.h"
 #include "tests/support/test.h"
+#include "tests/support/thread.h"
 
 static int next_place;
 static struct cohort__timer timers[3];
@@ -67,9 +66,8 @@ TEST(wake_ends_the_park)
 {
     const struct cohort__scheduler_hooks *hooks = cohort__plain_loop_hooks();
     for (int i = 0; i < 100; i++) {
-        pthread_t thread;
-        CHECK_INT(pthread_create(&thread, NULL, wake, NULL), 0);
+        pthread_t thread = new_thread(wake, NULL);
         hooks->park(hooks->context);
-        pthread_join(thread, NULL);
+        end_thread(thread);
     }
 }

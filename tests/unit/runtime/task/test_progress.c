@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The progress thread. A task that computes for as long as something has not happened would never
  * end without it, or if a step of it waited for a worker. */
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -10,6 +9,7 @@
 #include "runtime/base/container.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/worker.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { MOST_WORKERS = 4 };
@@ -322,8 +322,7 @@ static cohort_status leave_a_chore(void *arg)
     hooks->timer(hooks->context, &timer, 1);
     compute_until(&is_held_up, 1);
     cohort__chore_post(&new_job(0, 0)->work);
-    while (atomic_load(&num_done[0]) == 0)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_done[0]) == 0);
     CHECK(atomic_load(&jobs[0][0].ran_on) > 0);
     return COHORT_OK;
 }
@@ -345,8 +344,7 @@ TEST_TASK(works_run_on_workers, run_with(1, task, NULL))
     hooks->timer(hooks->context, &timer, 1);
     compute_until(&num_expired, 1);
     CHECK_INT(atomic_load(&num_done[0]), 0);
-    while (atomic_load(&num_done[0]) == 0)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&num_done[0]) == 0);
     CHECK_INT(atomic_load(&jobs[0][0].ran_on), 1);
 }
 
@@ -382,12 +380,12 @@ static cohort_status post_from_everywhere(void *arg)
     cohort_future *futures[NUM_TASKS];
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, post_from_outside, NULL), 0);
+        threads[i] = new_thread(post_from_outside, NULL);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(post_and_await, NULL);
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     return COHORT_OK;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
 #include "cohort/cohort.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { NUM = 80, NUM_WORKERS = 3, NUM_STARTED = 40 };
@@ -231,14 +231,13 @@ static void *start_outside(void *arg)
 
 static cohort_status block_for_thread(void *arg)
 {
-    pthread_join(*(pthread_t *)arg, NULL);
+    end_thread(*(pthread_t *)arg);
     return COHORT_OK;
 }
 
 static cohort_status run_thread(void *arg)
 {
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, start_outside, NULL), 0);
+    pthread_t thread = new_thread(start_outside, NULL);
     return cohort_blocking(block_for_thread, &thread);
 }
 

@@ -82,8 +82,7 @@ static cohort_status move_often(void *arg)
         mover.promise = new_promise(&mover.future);
         cohort_future *moved = cohort_async(move, &mover);
         /* So that it does not begin on top of this task, whose stack is a thread's own one. */
-        while (!atomic_load(&mover.is_on))
-            cohort_yield();
+        YIELD_WHILE(!atomic_load(&mover.is_on));
         CHECK_OK(cohort_await(moved));
         num_moved += mover.has_moved;
         see(&seen, mover.stack);
@@ -156,8 +155,7 @@ static cohort_status wait_in_pairs(void *arg)
         pair.mover.promise = new_promise(&pair.mover.future);
         cohort_future *outer =
             cohort_async_with(wait_outside, &pair, &(cohort_task_options){.mobility = kind->outer});
-        while (!cohort_future_ready(outer))
-            cohort_yield();
+        YIELD_WHILE(!cohort_future_ready(outer));
         CHECK_OK(cohort_await(outer));
         num_moved += pair.mover.has_moved;
     }

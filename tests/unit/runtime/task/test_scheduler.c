@@ -214,8 +214,7 @@ static cohort_status busy_then_idle(void *arg)
     /* Busy: short tasks run one after another until the loop was polled between them, or until
      * another worker has parked in it, which then turns it alone. */
     int before = atomic_load(&spy->num_polls);
-    while (atomic_load(&spy->num_polls) < before + 3 && atomic_load(&spy->num_parks) == 0)
-        cohort_yield();
+    YIELD_WHILE(atomic_load(&spy->num_polls) < before + 3 && atomic_load(&spy->num_parks) == 0);
     /* Idle: there is only a timer, until a worker has parked. On a busy machine the workers may not
      * get so far each time. */
     cohort_promise *promise = new_promise(&future);
@@ -439,8 +438,7 @@ static cohort_status crowd_and_wait(void *arg)
     long before = resident_pages();
     for (int i = 0; i < NUM; i++)
         tasks[i] = cohort_async(join_crowd, &crowd);
-    while (crowd.num_waiting < NUM)
-        cohort_yield();
+    YIELD_WHILE(crowd.num_waiting < NUM);
     long peak = resident_pages() - before;
     cohort_promise_fulfil(promise, NULL);
     CHECK_OK(cohort_await(cohort_when_all(tasks, NUM)));
@@ -484,8 +482,7 @@ static cohort_status crowd_beside_polls(void *arg)
     long before = resident_pages();
     for (int i = 0; i < NUM; i++)
         tasks[i] = cohort_async(join_crowd_before_a_poll, &crowd);
-    while (crowd.num_waiting < NUM)
-        cohort_yield();
+    YIELD_WHILE(crowd.num_waiting < NUM);
     CHECK(resident_pages() - before <= NUM * MOST_PAGES);
     cohort_promise_fulfil(promise, NULL);
     CHECK_OK(cohort_await(cohort_when_all(tasks, NUM)));
@@ -535,8 +532,7 @@ TEST_TASK(old_tasks_are_run, run_on(1, 1, task, NULL))
         CHECK_OK(cohort_await(cohort_when_all(&newer, 1)));
     }
     CHECK(num_run > num_left / 2);
-    while (num_run < num_left)
-        cohort_yield();
+    YIELD_WHILE(num_run < num_left);
 }
 
 /* --- many trees of tasks --- */

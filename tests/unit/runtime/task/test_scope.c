@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "runtime/base/random.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/task/scope.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum {
@@ -102,8 +102,7 @@ static cohort_status wait_for_ever(void *never)
 
 static cohort_status fail(void *arg)
 {
-    while (num_run < MANY)
-        cohort_yield();
+    YIELD_WHILE(num_run < MANY);
     return cohort_fail(COHORT_ERR_FAILED, "it broke");
 }
 
@@ -261,8 +260,7 @@ static cohort_status nesting(void *arg)
     num_run = 0;
     cohort_scope *scope = create(0);
     start(scope, nest, &nested);
-    while (num_run == 0)
-        cohort_yield();
+    YIELD_WHILE(num_run == 0);
     cohort_scope_cancel(scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     CHECK_TEXT(cohort_error_message(), "cohort_scope_cancel was called");
@@ -428,8 +426,7 @@ static cohort_status lose_inside(void *arg)
 {
     cohort_scope *scope = create(0);
     start(scope, disk_is_full, arg);
-    while (!cohort__scope_is_cancelled(scope))
-        cohort_yield();
+    YIELD_WHILE(!cohort__scope_is_cancelled(scope));
     return COHORT_OK;
 }
 
@@ -514,12 +511,12 @@ static void *use_scopes(void *never)
         for (int j = 0; j < num; j++)
             start(scope, is_cancelled ? wait_for_ever : count, never);
         if (is_cancelled)
-            CHECK_INT(pthread_create(&thread, NULL, cancel_it, scope), 0);
+            thread = new_thread(cancel_it, scope);
         if (is_cancelled && num == 0)
-            pthread_join(thread, NULL);
+            end_thread(thread);
         CHECK_INT(cohort_scope_await(scope), is_cancelled ? COHORT_ERR_CANCELLED : COHORT_OK);
         if (is_cancelled && num > 0)
-            pthread_join(thread, NULL);
+            end_thread(thread);
     }
     return NULL;
 }
@@ -530,9 +527,9 @@ TEST_TASK(threads_outside, run_on(2, 2, task, NULL))
     cohort_future *never;
     cohort_promise *promise = new_promise(&never);
     for (int i = 0; i < 2; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, use_scopes, never), 0);
+        threads[i] = new_thread(use_scopes, never);
     for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(never);
 }

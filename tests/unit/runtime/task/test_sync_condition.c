@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 
 #include "cohort/cohort.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { NUM_WAITERS = 20, NUM_ROUNDS = 300, NUM_THREADS = 2 };
@@ -47,12 +47,12 @@ TEST_TASK(no_round_is_missed, run_on(1, 3, task, NULL))
     CHECK_OK(cohort_mutex_create(&rounds.mutex));
     CHECK_OK(cohort_condition_create(&rounds.changed));
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, see_in_thread, &rounds), 0);
+        threads[i] = new_thread(see_in_thread, &rounds);
     for (int i = 0; i < NUM_WAITERS; i++)
         futures[i] = cohort_async(see_rounds, &rounds);
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_WAITERS)));
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     cohort_condition_unref(rounds.changed);
     cohort_mutex_unref(rounds.mutex);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "cohort/cohort.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { NUM_WAITERS = 50 };
@@ -26,12 +26,11 @@ TEST_TASK(opens, run_on(1, 3, task, NULL))
 {
     cohort_latch *latch;
     cohort_future *futures[NUM_WAITERS];
-    pthread_t thread;
     num_open = 0;
     CHECK_OK(cohort_latch_create(3, &latch));
     for (int i = 0; i < NUM_WAITERS; i++)
         futures[i] = cohort_async(pass, latch);
-    CHECK_INT(pthread_create(&thread, NULL, pass_in_thread, latch), 0);
+    pthread_t thread = new_thread(pass_in_thread, latch);
     cohort_yield();
     CHECK_OK(cohort_latch_count_down(latch, 2));
     CHECK_FAILS(cohort_latch_count_down(latch, 2), COHORT_ERR_STATE,
@@ -40,7 +39,7 @@ TEST_TASK(opens, run_on(1, 3, task, NULL))
     CHECK_INT(num_open, 0);
     CHECK_OK(cohort_latch_count_down(latch, 1));
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_WAITERS)));
-    pthread_join(thread, NULL);
+    end_thread(thread);
     CHECK_OK(cohort_latch_wait(latch, 0));
     CHECK_OK(cohort_latch_count_down(latch, 0));
     CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_ERR_STATE);

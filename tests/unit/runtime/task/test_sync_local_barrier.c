@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "cohort/cohort.h"
 #include "runtime/base/random.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { NUM_TASKS = 12, NUM_THREADS = 2, NUM_ROUNDS = 200, MICROSECOND = 1000 };
@@ -57,12 +57,12 @@ TEST_TASK(meet, run_on(1, 3, task, NULL))
     pthread_t threads[NUM_THREADS];
     CHECK_OK(cohort_local_barrier_create(NUM_TASKS + NUM_THREADS, &rounds.barrier));
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, meet_in_thread, &rounds), 0);
+        threads[i] = new_thread(meet_in_thread, &rounds);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(meet_often, &rounds);
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     CHECK_INT(rounds.num_last, NUM_ROUNDS);
     cohort_local_barrier_unref(rounds.barrier);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "cohort/cohort.h"
 #include "runtime/base/random.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { NUM_TASKS = 20, NUM_ROUNDS = 500, NUM_THREADS = 2, MICROSECOND = 1000 };
@@ -65,12 +65,12 @@ TEST_TASK(one_at_a_time, run_on(1, 3, task, NULL))
     cohort_future *futures[NUM_TASKS];
     pthread_t threads[NUM_THREADS];
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, use_in_thread, &guarded), 0);
+        threads[i] = new_thread(use_in_thread, &guarded);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(use_often, &guarded);
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     CHECK_INT(guarded.num + guarded.num_expired, (NUM_TASKS + NUM_THREADS) * NUM_ROUNDS);
     CHECK_OK(cohort_mutex_lock(guarded.mutex, 0));
     CHECK_OK(cohort_mutex_unlock(guarded.mutex));

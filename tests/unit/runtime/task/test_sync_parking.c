@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "cohort/cohort.h"
 #include "runtime/base/sanitizer.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* What all objects of cohort/sync.h have in common: each kind is brought into a state in which a
@@ -140,11 +140,10 @@ static cohort_status expire_in_task(void *all)
 static cohort_status limits(void *arg)
 {
     struct object all;
-    pthread_t thread;
     open_all(&all);
     CHECK_OK(cohort_await(cohort_async(expire_in_task, &all)));
-    CHECK_INT(pthread_create(&thread, NULL, expire_in_thread, &all), 0);
-    pthread_join(thread, NULL);
+    pthread_t thread = new_thread(expire_in_thread, &all);
+    end_thread(thread);
     close_all(&all);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "cohort/cohort.h"
 #include "runtime/base/random.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { NUM_PUTTERS = 6, NUM_GETTERS = 5, NUM_ITEMS = 1000, MICROSECOND = 1000 };
@@ -78,10 +78,9 @@ static cohort_status pass_on(size_t capacity)
     struct line *line = calloc(1, sizeof(*line));
     struct putter putters[NUM_PUTTERS];
     cohort_future *puts[NUM_PUTTERS], *gets[NUM_GETTERS];
-    pthread_t thread;
     CHECK(line);
     CHECK_OK(cohort_queue_create(capacity, &line->queue));
-    CHECK_INT(pthread_create(&thread, NULL, get_in_thread, line), 0);
+    pthread_t thread = new_thread(get_in_thread, line);
     for (int i = 0; i < NUM_GETTERS; i++)
         gets[i] = cohort_async(get_all, line);
     for (int i = 0; i < NUM_PUTTERS; i++) {
@@ -91,7 +90,7 @@ static cohort_status pass_on(size_t capacity)
     CHECK_OK(cohort_await(cohort_when_all(puts, NUM_PUTTERS)));
     cohort_queue_close(line->queue);
     CHECK_OK(cohort_await(cohort_when_all(gets, NUM_GETTERS)));
-    pthread_join(thread, NULL);
+    end_thread(thread);
     CHECK_INT(line->num_got, NUM_PUTTERS * NUM_ITEMS);
     cohort_queue_unref(line->queue);
     free(line);
@@ -176,16 +175,14 @@ TEST_TASK(in_order, run_on(1, 1, task, NULL))
     gate.num_waiting = 0;
     for (int i = 0; i < NUM_GETTERS; i++)
         futures[i] = cohort_async(get_own, NULL);
-    while (gate.num_waiting < NUM_GETTERS)
-        cohort_yield();
+    YIELD_WHILE(gate.num_waiting < NUM_GETTERS);
     for (uintptr_t i = 1; i <= NUM_GETTERS; i++)
         CHECK_OK(cohort_queue_put(gate.queue, (void *)i, COHORT_NO_LIMIT));
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_GETTERS)));
     gate.num_waiting = 0;
     for (int i = 0; i < NUM_GETTERS; i++)
         futures[i] = cohort_async(put_own, NULL);
-    while (gate.num_waiting < NUM_GETTERS)
-        cohort_yield();
+    YIELD_WHILE(gate.num_waiting < NUM_GETTERS);
     for (uintptr_t i = 1; i <= NUM_GETTERS; i++) {
         CHECK_OK(cohort_queue_get(gate.queue, &item, COHORT_NO_LIMIT));
         CHECK(item == (void *)i);

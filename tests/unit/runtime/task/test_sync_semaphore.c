@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "cohort/cohort.h"
 #include "runtime/base/random.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { NUM_PERMITS = 3, NUM_TASKS = 20, NUM_ROUNDS = 300, NUM_THREADS = 2, MICROSECOND = 1000 };
@@ -47,13 +47,13 @@ static cohort_status permits(void *arg)
     pthread_t threads[NUM_THREADS];
     CHECK_OK(cohort_semaphore_create(0, &pool.semaphore));
     for (int i = 0; i < NUM_THREADS; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, use_in_thread, &pool), 0);
+        threads[i] = new_thread(use_in_thread, &pool);
     for (int i = 0; i < NUM_TASKS; i++)
         futures[i] = cohort_async(use_often, &pool);
     CHECK_OK(cohort_semaphore_release(pool.semaphore, NUM_PERMITS));
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_TASKS)));
     for (int i = 0; i < NUM_THREADS; i++)
-        pthread_join(threads[i], NULL);
+        end_thread(threads[i]);
     for (int i = 0; i < NUM_PERMITS; i++)
         CHECK_OK(cohort_semaphore_acquire(pool.semaphore, 0));
     CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_ERR_TIMEOUT);
@@ -90,8 +90,7 @@ TEST_TASK(in_order, run_on(1, 1, task, NULL))
     line.num_waiting = line.num_served = 0;
     for (int i = 0; i < NUM_WAITERS; i++)
         futures[i] = cohort_async(wait_in_line, NULL);
-    while (line.num_waiting < NUM_WAITERS)
-        cohort_yield();
+    YIELD_WHILE(line.num_waiting < NUM_WAITERS);
     for (int i = 0; i < NUM_WAITERS; i += 2)
         CHECK_OK(cohort_semaphore_release(line.semaphore, 2));
     CHECK_OK(cohort_await(cohort_when_all(futures, NUM_WAITERS)));

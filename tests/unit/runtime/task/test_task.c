@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
 #include "runtime/base/error.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 static atomic_int num_runs;
@@ -117,8 +117,7 @@ static cohort_status yield_until_flag(void *arg)
     CHECK(cohort__scheduler_in_task());
     flag = false;
     cohort_future *task = cohort_async(set_flag, arg);
-    while (!flag)
-        cohort_yield();
+    YIELD_WHILE(!flag);
     CHECK_INT(cohort_worker_index(), worker);
     return cohort_await(task);
 }
@@ -169,9 +168,8 @@ static cohort_status spawn_from_threads(void *arg)
     cohort_future *future;
     cohort_promise *promise = new_promise(&future);
     for (int i = 0; i < 3; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, spawn_on_a_thread, "from outside"), 0);
-    while (atomic_load(&num_runs) < 300)
-        cohort_yield();
+        threads[i] = new_thread(spawn_on_a_thread, "from outside");
+    YIELD_WHILE(atomic_load(&num_runs) < 300);
     cohort_promise_fulfil(promise, NULL);
     return cohort_await(future);
 }
@@ -183,7 +181,7 @@ TEST(spawned_by_foreign_threads)
         atomic_store(&num_runs, 0);
         CHECK_OK(run_tasks(num_workers, spawn_from_threads, threads));
         for (int i = 0; i < 3; i++)
-            pthread_join(threads[i], NULL);
+            end_thread(threads[i]);
     }
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cohort/task_local.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cohort/cohort.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { NUM_KEYS = 40, NUM_TASKS = 200, UNREACHED = 77 };
@@ -244,9 +244,8 @@ static void *be_thread(void *arg)
 
 static void run_thread(void *arg)
 {
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, be_thread, arg), 0);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    pthread_t thread = new_thread(be_thread, arg);
+    end_thread(thread);
 }
 
 static cohort_status run_thread_in_task(void *arg)

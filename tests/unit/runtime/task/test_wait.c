@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
 
 #include "cohort/scope.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { MILLISECOND = 1000000 };
@@ -42,10 +42,9 @@ static void *failed_in_thread(void *arg)
 
 static cohort_status failed_and_thread(void *arg)
 {
-    pthread_t thread;
     cohort_status status = failed(arg);
-    CHECK_INT(pthread_create(&thread, NULL, failed_in_thread, NULL), 0);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    pthread_t thread = new_thread(failed_in_thread, NULL);
+    end_thread(thread);
     return status;
 }
 

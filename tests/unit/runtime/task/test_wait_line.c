@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/wait.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include "cohort/scope.h"
 #include "cohort/sync.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ledger_read.h"
+#include "tests/support/thread.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* What the ledger of this process says, as others read it. */
@@ -456,9 +456,8 @@ static void *wait_outside(void *arg)
 static void outside(void *(*wait)(void *))
 {
     cohort_future *future;
-    pthread_t thread;
     cohort_promise *promise = new_promise(&future);
-    CHECK_INT(pthread_create(&thread, NULL, wait, cohort_future_ref(future)), 0);
+    pthread_t thread = new_thread(wait, cohort_future_ref(future));
     while (read_lines()->num == 0)
         sched_yield();
     const struct cohort__wait_line *line = read_lines()->of;
@@ -466,7 +465,7 @@ static void outside(void *(*wait)(void *))
     CHECK(line->task != 0);
     CHECK_INT(line->what, (uintptr_t)future + COHORT__WAIT_PLAIN);
     cohort_promise_fulfil(promise, NULL);
-    pthread_join(thread, NULL);
+    end_thread(thread);
     CHECK_INT(read_lines()->num, 0);
     cohort_future_unref(future);
 }

@@ -13,6 +13,7 @@
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 #include "tools/cohortrun/status/symbols.h"
+#include "tests/support/thread.h"
 
 /* This process writes a ledger, and looks at it. */
 
@@ -274,12 +275,11 @@ static void *want_mutex(void *arg)
 TEST(blocked)
 {
     struct cohort__worker_line *line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
-    pthread_t thread;
     struct look *look;
     char state = 'R';
     line->seen_at = 1;
     pthread_mutex_lock(&mutex);
-    CHECK_INT(pthread_create(&thread, NULL, want_mutex, line), 0);
+    pthread_t thread = new_thread(want_mutex, line);
     while (state != 'S') {
         look = look_here();
         state = look->num_workers > 0 ? look->workers[0].state : 'R';
@@ -305,7 +305,7 @@ TEST(blocked)
     CHECK(look->workers[0].is_idle && look->workers[0].age == 0);
     look_destroy(look);
     pthread_mutex_unlock(&mutex);
-    CHECK_INT(pthread_join(thread, NULL), 0);
+    end_thread(thread);
     cohort__ledger_give_back(COHORT__LEDGER_WORKERS, line);
 }
 
