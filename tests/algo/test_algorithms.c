@@ -76,60 +76,17 @@ static void verify_collective(enum cohort__collective collective)
     }
 }
 
-TEST(gather)
-{
-    verify_collective(COHORT__GATHER);
-}
-
-TEST(scatter)
-{
-    verify_collective(COHORT__SCATTER);
-}
-
-TEST(broadcast)
-{
-    verify_collective(COHORT__BROADCAST);
-}
-
-TEST(reduce)
-{
-    verify_collective(COHORT__REDUCE);
-}
-
-TEST(all_gather)
-{
-    verify_collective(COHORT__ALL_GATHER);
-}
-
-TEST(all_reduce)
-{
-    verify_collective(COHORT__ALL_REDUCE);
-}
-
-TEST(all_to_all)
-{
-    verify_collective(COHORT__ALL_TO_ALL);
-}
-
-TEST(barrier)
-{
-    verify_collective(COHORT__BARRIER);
-}
-
-TEST(reduce_scatter)
-{
-    verify_collective(COHORT__REDUCE_SCATTER);
-}
-
-TEST(scan)
-{
-    verify_collective(COHORT__SCAN);
-}
-
-TEST(exclusive_scan)
-{
-    verify_collective(COHORT__EXCLUSIVE_SCAN);
-}
+TEST_CALL(gather, verify_collective(COHORT__GATHER))
+TEST_CALL(scatter, verify_collective(COHORT__SCATTER))
+TEST_CALL(broadcast, verify_collective(COHORT__BROADCAST))
+TEST_CALL(reduce, verify_collective(COHORT__REDUCE))
+TEST_CALL(all_gather, verify_collective(COHORT__ALL_GATHER))
+TEST_CALL(all_reduce, verify_collective(COHORT__ALL_REDUCE))
+TEST_CALL(all_to_all, verify_collective(COHORT__ALL_TO_ALL))
+TEST_CALL(barrier, verify_collective(COHORT__BARRIER))
+TEST_CALL(reduce_scatter, verify_collective(COHORT__REDUCE_SCATTER))
+TEST_CALL(scan, verify_collective(COHORT__SCAN))
+TEST_CALL(exclusive_scan, verify_collective(COHORT__EXCLUSIVE_SCAN))
 
 /* Every shift of every row. */
 TEST(shift)

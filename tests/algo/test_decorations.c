@@ -101,10 +101,7 @@ TEST(in_place)
     check_rows(COHORT__SCAN, in_place);
 }
 
-TEST(without_out)
-{
-    check_rows(COHORT__SCATTER, without_out);
-}
+TEST_CALL(without_out, check_rows(COHORT__SCATTER, without_out))
 
 TEST(rows)
 {

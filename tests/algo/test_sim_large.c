@@ -48,10 +48,7 @@ static void check_large(enum cohort__collective collective, const char *row, siz
     cohort__sim_result_fini(&result);
 }
 
-TEST(broadcast)
-{
-    check_large(COHORT__BROADCAST, "binomial", 8, LOG_SITES * 1008.0, SITES - 1);
-}
+TEST_CALL(broadcast, check_large(COHORT__BROADCAST, "binomial", 8, LOG_SITES * 1008.0, SITES - 1))
 
 TEST(all_gather)
 {

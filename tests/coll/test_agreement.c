@@ -229,25 +229,10 @@ static void test_every_mistake(uint32_t threshold, bool one_locality)
             one_locality ? 1 : 2 + num_sites % 4, every_mistake, NULL);
 }
 
-TEST(flat_tasks)
-{
-    test_every_mistake(1024, true);
-}
-
-TEST(tree_tasks)
-{
-    test_every_mistake(COHORT_FORCE_TREE, true);
-}
-
-TEST(flat_localities)
-{
-    test_every_mistake(1024, false);
-}
-
-TEST(tree_localities)
-{
-    test_every_mistake(COHORT_FORCE_TREE, false);
-}
+TEST_CALL(flat_tasks, test_every_mistake(1024, true))
+TEST_CALL(tree_tasks, test_every_mistake(COHORT_FORCE_TREE, true))
+TEST_CALL(flat_localities, test_every_mistake(1024, false))
+TEST_CALL(tree_localities, test_every_mistake(COHORT_FORCE_TREE, false))
 
 /* Asked for in other ways ---------------------------------------------------------------------- */
 

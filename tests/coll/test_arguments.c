@@ -197,10 +197,7 @@ static cohort_status overlapping(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(overlapping)
-{
-    run("overlapping", overlapping);
-}
+TEST_CALL(overlapping, run("overlapping", overlapping))
 
 /* Options ---------------------------------------------------------------------------------------
  */

@@ -62,10 +62,7 @@ static cohort_status leave_after_death(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(leaver)
-{
-    play(leave_after_death);
-}
+TEST_CALL(leaver, play(leave_after_death))
 
 static cohort_status get_from_leaver(cohort_comm *comm, void *arg)
 {
@@ -78,10 +75,7 @@ static cohort_status get_from_leaver(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(channel_get)
-{
-    play(get_from_leaver);
-}
+TEST_CALL(channel_get, play(get_from_leaver))
 
 static cohort_status set_for_leaver(cohort_comm *comm, void *arg)
 {
@@ -94,10 +88,7 @@ static cohort_status set_for_leaver(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(channel_set)
-{
-    play(set_for_leaver);
-}
+TEST_CALL(channel_set, play(set_for_leaver))
 
 /* Locality 1 has ended because of the death of locality 2. The news of the two arrives in either
  * order. */
@@ -113,7 +104,4 @@ static cohort_status hear_of_both(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(second_death)
-{
-    play(hear_of_both);
-}
+TEST_CALL(second_death, play(hear_of_both))

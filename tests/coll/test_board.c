@@ -556,10 +556,7 @@ static cohort_status fill_arena(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(full_arena)
-{
-    run("full", 2, 2, never, fill_arena, NULL);
-}
+TEST_CALL(full_arena, run("full", 2, 2, never, fill_arena, NULL))
 
 /* Many boards at the same time, again and again: those that have been given back, which may take a
  * moment, are used again. */

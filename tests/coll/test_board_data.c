@@ -251,10 +251,7 @@ static cohort_status too_much(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(too_much)
-{
-    run("too much", &(struct job){.num_localities = 3, .num_sites = 24}, too_much);
-}
+TEST_CALL(too_much, run("too much", &(struct job){.num_localities = 3, .num_sites = 24}, too_much))
 
 /* Large and small calls are in flight at the same time. There are more calls than places, and one
  * site may start only when all others have made all of their calls. */

@@ -227,10 +227,7 @@ TEST(reader_fails)
     run((struct job){.event = READER_FAILS, .num_sites = 2, .bytes = MOST});
 }
 
-TEST(source_fails)
-{
-    run((struct job){.event = SOURCE_FAILS, .num_sites = 2, .bytes = MOST});
-}
+TEST_CALL(source_fails, run((struct job){.event = SOURCE_FAILS, .num_sites = 2, .bytes = MOST}))
 
 int main(int argc, char **argv)
 {

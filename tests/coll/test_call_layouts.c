@@ -308,10 +308,7 @@ TEST_SITE(other_elements, run_all(2, site))
     free(memory);
 }
 
-TEST(wrong)
-{
-    run_all(2, wrong);
-}
+TEST_CALL(wrong, run_all(2, wrong))
 
 /* Only the datatype and the number are compared. */
 TEST_SITE(differs, run_all(2, site))

@@ -59,12 +59,5 @@ static void run(uint32_t num_localities)
     cluster_destroy(cluster);
 }
 
-TEST(one_locality)
-{
-    run(1);
-}
-
-TEST(two_localities)
-{
-    run(2);
-}
+TEST_CALL(one_locality, run(1))
+TEST_CALL(two_localities, run(2))

@@ -163,18 +163,8 @@ static void run_all(bool is_host, size_t count)
         }
 }
 
-TEST(locality)
-{
-    run_all(false, 3);
-}
-
-TEST(host)
-{
-    run_all(true, 3);
-}
+TEST_CALL(locality, run_all(false, 3))
+TEST_CALL(host, run_all(true, 3))
 
 /* Blocks that are announced and fetched. */
-TEST(large)
-{
-    run_all(false, 3000);
-}
+TEST_CALL(large, run_all(false, 3000))

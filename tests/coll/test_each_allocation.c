@@ -393,96 +393,26 @@ static void run(const char *name)
             scarce_rounds(&scenes[i]);
 }
 
-TEST(create)
-{
-    run("create");
-}
-
-TEST(bytes)
-{
-    run("bytes");
-}
-
-TEST(sparse)
-{
-    run("sparse");
-}
-
-TEST(objects)
-{
-    run("objects");
-}
-
-TEST(rows)
-{
-    run("rows");
-}
-
-TEST(in_place)
-{
-    run("in_place");
-}
-
-TEST(wrong)
-{
-    run("wrong");
-}
-
-TEST(reduce)
-{
-    run("reduce");
-}
-
-TEST(ragged)
-{
-    run("ragged");
-}
-
-TEST(channels)
-{
-    run("channels");
-}
-
-TEST(any)
-{
-    run("any");
-}
-
-TEST(deadline)
-{
-    run("deadline");
-}
-
-TEST(cancel)
-{
-    run("cancel");
-}
-
-TEST(scope)
-{
-    run("scope");
-}
-
-TEST(skip)
-{
-    run("skip");
-}
+TEST_CALL(create, run("create"))
+TEST_CALL(bytes, run("bytes"))
+TEST_CALL(sparse, run("sparse"))
+TEST_CALL(objects, run("objects"))
+TEST_CALL(rows, run("rows"))
+TEST_CALL(in_place, run("in_place"))
+TEST_CALL(wrong, run("wrong"))
+TEST_CALL(reduce, run("reduce"))
+TEST_CALL(ragged, run("ragged"))
+TEST_CALL(channels, run("channels"))
+TEST_CALL(any, run("any"))
+TEST_CALL(deadline, run("deadline"))
+TEST_CALL(cancel, run("cancel"))
+TEST_CALL(scope, run("scope"))
+TEST_CALL(skip, run("skip"))
 
 /* In shared memory. */
-TEST(notes)
-{
-    run("notes");
-}
-
-TEST(split)
-{
-    run("split");
-}
-
-TEST(look)
-{
-    run("look");
-}
+TEST_CALL(notes, run("notes"))
+TEST_CALL(split, run("split"))
+TEST_CALL(look, run("look"))
 
 /* In shared memory the clusters of all rounds keep theirs until the program ends. */
 static void allow_descriptors(void)

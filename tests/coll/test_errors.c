@@ -333,10 +333,7 @@ static cohort_status leaves_early(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(site_leaves)
-{
-    run("site-leaves", 2, 1024, leaves_early);
-}
+TEST_CALL(site_leaves, run("site-leaves", 2, 1024, leaves_early))
 
 /* Site 1 calls, then site 0, which leaves with the call in flight, and then site 2. */
 static struct {

@@ -125,10 +125,7 @@ static void run_rounds(uint32_t num_localities, cohort_status (*run)(cohort_comm
     cluster_destroy(cluster);
 }
 
-TEST(sites)
-{
-    run_rounds(1, sum, ROUNDS, 0);
-}
+TEST_CALL(sites, run_rounds(1, sum, ROUNDS, 0))
 
 TEST(leave_early)
 {
@@ -137,10 +134,7 @@ TEST(leave_early)
 }
 
 /* A locality may keep the group that got the last message. */
-TEST(localities)
-{
-    run_rounds(NUM_LOCALITIES, sum, ROUNDS / 5, NUM_LOCALITIES);
-}
+TEST_CALL(localities, run_rounds(NUM_LOCALITIES, sum, ROUNDS / 5, NUM_LOCALITIES))
 
 /* Splits, some of whose communicators, and some of whose parents, are given back at once. */
 static cohort_status split(cohort_comm *comm, void *arg)

@@ -90,10 +90,7 @@ TEST(gather)
     run_each_host(EXERCISE_GATHER, LONG, CLUSTER_ROUND_ROBIN);
 }
 
-TEST(all_gather)
-{
-    run_each_host(EXERCISE_ALL_GATHER, LONG, CLUSTER_BLOCKS);
-}
+TEST_CALL(all_gather, run_each_host(EXERCISE_ALL_GATHER, LONG, CLUSTER_BLOCKS))
 
 TEST(all_gatherv)
 {
@@ -101,7 +98,4 @@ TEST(all_gatherv)
     run_each_host(EXERCISE_ALL_GATHERV, LONG, CLUSTER_ROUND_ROBIN);
 }
 
-TEST(all_to_all)
-{
-    run_each_host(EXERCISE_ALL_TO_ALL, LONG, CLUSTER_BLOCKS);
-}
+TEST_CALL(all_to_all, run_each_host(EXERCISE_ALL_TO_ALL, LONG, CLUSTER_BLOCKS))

@@ -207,10 +207,7 @@ static cohort_status send_late(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(channel)
-{
-    run(send_late);
-}
+TEST_CALL(channel, run(send_late))
 
 /* What ticks find ---------------------------------------------------------------------------- */
 
@@ -333,10 +330,7 @@ TEST(pending_call)
     run_stalled(stall_alone);
 }
 
-TEST(pending)
-{
-    run_stalled(stall);
-}
+TEST_CALL(pending, run_stalled(stall))
 
 /* Creations ---------------------------------------------------------------------------------- */
 

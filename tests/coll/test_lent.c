@@ -498,15 +498,8 @@ TEST(lender_waits)
     run_all(NOTHING_ELSE, 3);
 }
 
-TEST(reader_fails)
-{
-    run_all(READER_FAILS, 3);
-}
-
-TEST(lender_fails)
-{
-    run_all(LENDER_FAILS, 3);
-}
+TEST_CALL(reader_fails, run_all(READER_FAILS, 3))
+TEST_CALL(lender_fails, run_all(LENDER_FAILS, 3))
 
 /* Who is through ---------------------------------------------------------------------------- */
 

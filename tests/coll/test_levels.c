@@ -238,10 +238,7 @@ static void run_explained(uint32_t num_localities, const char *const *levels,
     cluster_destroy(cluster);
 }
 
-TEST(explained)
-{
-    run_explained(4, NULL, NULL, explain);
-}
+TEST_CALL(explained, run_explained(4, NULL, NULL, explain))
 
 /* Four hosts, and two behind each switch. */
 static cohort_status explain_switches(cohort_comm *comm, void *arg)
@@ -437,10 +434,7 @@ static void run_long(struct long_blocks blocks)
 }
 
 /* As many pieces as there are hosts. */
-TEST(pieces)
-{
-    run_long((struct long_blocks){"pieces", 12, 12, 8192, false});
-}
+TEST_CALL(pieces, run_long((struct long_blocks){"pieces", 12, 12, 8192, false}))
 
 /* Two, and four, with several sites in each locality and with one. */
 TEST(segments)

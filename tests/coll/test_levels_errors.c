@@ -150,19 +150,10 @@ static void run_all(size_t count)
         run(&rows[i], count);
 }
 
-TEST(small)
-{
-    run_all(1);
-}
+TEST_CALL(small, run_all(1))
 
 /* By messages of their own, or in pieces. */
-TEST(medium)
-{
-    run_all(1500);
-}
+TEST_CALL(medium, run_all(1500))
 
 /* In segments, and folded by several workers. */
-TEST(large)
-{
-    run_all(LONGEST);
-}
+TEST_CALL(large, run_all(LONGEST))

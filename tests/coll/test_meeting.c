@@ -83,10 +83,7 @@ static cohort_status rejected(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(rejected)
-{
-    run("rejected", rejected);
-}
+TEST_CALL(rejected, run("rejected", rejected))
 
 /* Site 5 leaves. The calls of the generations that it has not called fail at once, whether they
  * were made before or after it left. */

@@ -105,15 +105,8 @@ static void run(struct job job)
     cluster_abandon(cluster);
 }
 
-TEST(awaited)
-{
-    run((struct job){.is_early = false});
-}
-
-TEST(early)
-{
-    run((struct job){.is_early = true});
-}
+TEST_CALL(awaited, run((struct job){.is_early = false}))
+TEST_CALL(early, run((struct job){.is_early = true}))
 
 /* The text of what has failed goes to all sites, behind who has called what. */
 static cohort_status gather_objects(cohort_comm *comm, void *arg)

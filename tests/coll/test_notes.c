@@ -176,22 +176,13 @@ static void run(enum turn_of_events event, uint64_t stall_after)
 /* Site 2 does not come to the first reduction, and leaves. The leader of the large domain is not
  * told, since it does not depend on site 2, and none for whom its next note is has yet to read the
  * first one. It has to ask site 2. */
-TEST(leaves)
-{
-    run(LEAVES, SOON);
-}
+TEST_CALL(leaves, run(LEAVES, SOON))
 
 /* It comes to the next one, and so has left out the first. Nobody asks. */
-TEST(comes_late)
-{
-    run(COMES_LATE, never);
-}
+TEST_CALL(comes_late, run(COMES_LATE, never))
 
 /* Its locality dies. */
-TEST(dies)
-{
-    run(DIES, never);
-}
+TEST_CALL(dies, run(DIES, never))
 
 /* What another process has written is checked. The reader fails, and says who it was; those who do
  * not depend on it don't fail, and the next calls are right. */

@@ -119,15 +119,8 @@ static void run_all(size_t bytes)
         count(&kinds[i], bytes);
 }
 
-TEST(large)
-{
-    run_all((size_t)1 << 20);
-}
-
-TEST(larger)
-{
-    run_all((size_t)10 << 20);
-}
+TEST_CALL(large, run_all((size_t)1 << 20))
+TEST_CALL(larger, run_all((size_t)10 << 20))
 
 int main(int argc, char **argv)
 {

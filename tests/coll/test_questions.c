@@ -201,10 +201,7 @@ static cohort_status wait_for_leaver(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(leaver)
-{
-    run(CALLS, UINT64_C(3600000000000), wait_for_leaver);
-}
+TEST_CALL(leaver, run(CALLS, UINT64_C(3600000000000), wait_for_leaver))
 
 /* From any of many -------------------------------------------------------------------------- */
 
@@ -270,17 +267,6 @@ TEST(any_of_many)
         }
 }
 
-TEST(calls)
-{
-    run(CALLS, 1, wait_for_silent);
-}
-
-TEST(gets)
-{
-    run(GETS, 1, wait_for_silent);
-}
-
-TEST(gets_from_any)
-{
-    run(GETS_FROM_ANY, 1, wait_for_silent);
-}
+TEST_CALL(calls, run(CALLS, 1, wait_for_silent))
+TEST_CALL(gets, run(GETS, 1, wait_for_silent))
+TEST_CALL(gets_from_any, run(GETS_FROM_ANY, 1, wait_for_silent))

@@ -398,15 +398,8 @@ static void run(uint32_t num_localities, uint32_t threshold)
 }
 
 /* All sites meet, without plans. */
-TEST(meeting)
-{
-    run(1, 1024);
-}
-
-TEST(tree)
-{
-    run(1, COHORT_FORCE_TREE);
-}
+TEST_CALL(meeting, run(1, 1024))
+TEST_CALL(tree, run(1, COHORT_FORCE_TREE))
 
 TEST(localities)
 {

@@ -132,15 +132,8 @@ static void fail_each(bool shrinks)
     CHECK(number > 4 && num_right >= 3); /* two of `begin`, and where none fails */
 }
 
-TEST(agree)
-{
-    fail_each(false);
-}
-
-TEST(shrink)
-{
-    fail_each(true);
-}
+TEST_CALL(agree, fail_each(false))
+TEST_CALL(shrink, fail_each(true))
 
 /* A dup, whose sites join each other behind its collective. Each of their letters fails in turn. */
 TEST(dup)

@@ -167,15 +167,8 @@ static void run(enum kind kind)
     cluster_destroy(row.cluster);
 }
 
-TEST(all_to_all)
-{
-    run(ALL_TO_ALL);
-}
-
-TEST(all_gather)
-{
-    run(ALL_GATHER);
-}
+TEST_CALL(all_to_all, run(ALL_TO_ALL))
+TEST_CALL(all_gather, run(ALL_GATHER))
 
 TEST(rooted)
 {
@@ -184,7 +177,4 @@ TEST(rooted)
     run(BROADCAST);
 }
 
-TEST(sparse)
-{
-    run(SPARSE);
-}
+TEST_CALL(sparse, run(SPARSE))

@@ -125,10 +125,7 @@ static cohort_status call_untold(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-TEST(untold)
-{
-    run_all("untold", 2, SOON, call_untold);
-}
+TEST_CALL(untold, run_all("untold", 2, SOON, call_untold))
 
 /* An exchange is not the same as the one before ----------------------------------------------- */
 

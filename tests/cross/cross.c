@@ -55,10 +55,7 @@ static void draw(void)
 
 /* A child ------------------------------------------------------------------------------------ */
 
-TEST(program)
-{
-    play(&program);
-}
+TEST_CALL(program, play(&program))
 
 /* The thread that waits for SIGTERM says what is pending (tests/support/cluster.c). */
 static void time_is_over(int number)

@@ -76,10 +76,7 @@ static void run_many(uint32_t num_callers, uint32_t num_calls, size_t bytes)
     cluster_destroy(cluster);
 }
 
-TEST(million)
-{
-    run_many(1, (uint32_t)test_rounds(1000000, 3000), 8);
-}
+TEST_CALL(million, run_many(1, (uint32_t)test_rounds(1000000, 3000), 8))
 
 TEST(callers)
 {
@@ -191,10 +188,7 @@ TEST(chains)
 }
 
 /* However deep one is: nobody waits for a tick. */
-TEST(deep)
-{
-    run_chains(1, COHORT__TSAN ? 3000 : (uint32_t)test_rounds_of(100000, 10000, 3000));
-}
+TEST_CALL(deep, run_chains(1, COHORT__TSAN ? 3000 : (uint32_t)test_rounds_of(100000, 10000, 3000)))
 
 /* What is announced has a bound in bytes, too. */
 TEST(bytes)

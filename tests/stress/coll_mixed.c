@@ -201,20 +201,9 @@ static void run_all(struct storm storm)
     }
 }
 
-TEST(harmless)
-{
-    run_all((struct storm){.max_count = SIZE_MAX, .harmless = true});
-}
-
-TEST(small)
-{
-    run_all((struct storm){.max_count = 9});
-}
-
-TEST(large)
-{
-    run_all((struct storm){.max_count = SIZE_MAX});
-}
+TEST_CALL(harmless, run_all((struct storm){.max_count = SIZE_MAX, .harmless = true}))
+TEST_CALL(small, run_all((struct storm){.max_count = 9}))
+TEST_CALL(large, run_all((struct storm){.max_count = SIZE_MAX}))
 
 int main(int argc, char **argv)
 {

@@ -4,7 +4,6 @@
  * descriptor is lost. */
 #include "cohort/file.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -35,17 +34,6 @@ static void remove_all(void)
 {
     unlink(path);
     rmdir(folder);
-}
-
-static int num_descriptors(void)
-{
-    int num = 0;
-    DIR *open = opendir("/proc/self/fd");
-    CHECK(open != NULL);
-    while (readdir(open))
-        num++;
-    closedir(open);
-    return num;
 }
 
 /* --- tasks and threads that share a file --- */
@@ -209,9 +197,9 @@ TEST(mixed)
         run_io_with(1 + i, i == 3, mix);
         CHECK_TEXT(logged, "");
         if (i == 0)
-            before = num_descriptors(); /* what libuv keeps is open now */
+            before = test_num_entries("/proc/self/fd"); /* what libuv keeps is open now */
     }
-    CHECK_INT(num_descriptors(), before);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before);
 }
 
 /* --- threads outside, while the runtime starts and stops --- */
@@ -260,7 +248,7 @@ static cohort_status look_on(void *arg)
 TEST(stops)
 {
     pthread_t threads[NUM_THREADS];
-    int before = num_descriptors();
+    int before = test_num_entries("/proc/self/fd");
     atomic_store(&is_over, false);
     for (uintptr_t i = 0; i < NUM_THREADS; i++)
         threads[i] = new_thread(use_all_the_time, (void *)i);
@@ -269,7 +257,7 @@ TEST(stops)
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)
         end_thread(threads[i]);
-    CHECK_INT(num_descriptors(), before);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before);
 }
 
 int main(int argc, char **argv)

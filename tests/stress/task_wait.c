@@ -100,10 +100,7 @@ static void with_threads(void *(*thread_function)(void *), void *arg, cohort_tas
     }
 }
 
-TEST(threads_fulfil)
-{
-    with_threads(fulfil_requests, "x", ask_threads);
-}
+TEST_CALL(threads_fulfil, with_threads(fulfil_requests, "x", ask_threads))
 
 /* --- threads that use the scheduler while it starts and stops --- */
 
@@ -153,10 +150,7 @@ static cohort_status race_deadlines(void *seed)
     return COHORT_OK;
 }
 
-TEST(deadlines)
-{
-    with_threads(fulfil_requests, "x", race_deadlines);
-}
+TEST_CALL(deadlines, with_threads(fulfil_requests, "x", race_deadlines))
 
 static cohort_status race_any(void *seed)
 {
@@ -182,10 +176,7 @@ static cohort_status race_any(void *seed)
     return COHORT_OK;
 }
 
-TEST(any)
-{
-    with_threads(fulfil_requests, "x", race_any);
-}
+TEST_CALL(any, with_threads(fulfil_requests, "x", race_any))
 
 /* The same future takes part in a race for some, in a stream, and as an input. */
 static cohort_status take_inputs(void *const *values, size_t count, void **ret_value, void *arg)
@@ -245,10 +236,7 @@ static cohort_status race_combined(void *seed)
     return COHORT_OK;
 }
 
-TEST(combined)
-{
-    with_threads(fulfil_requests, "x", race_combined);
-}
+TEST_CALL(combined, with_threads(fulfil_requests, "x", race_combined))
 
 /* Two tasks hand a token to each other. Each resumption is on another worker, and the workers go to
  * sleep in between. */

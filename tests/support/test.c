@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/test.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,17 @@ void *test_malloc(size_t bytes)
     void *memory = malloc(bytes);
     CHECK(memory);
     return memory;
+}
+
+int test_num_entries(const char *folder)
+{
+    int num = 0;
+    DIR *open = opendir(folder);
+    CHECK(open);
+    while (readdir(open))
+        num++;
+    closedir(open);
+    return num;
 }
 
 void test_failed(const char *file, int line, const char *format, ...)

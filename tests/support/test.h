@@ -28,6 +28,13 @@ struct test {
 
 void tests_add(struct test *added);
 
+/* A case that is one statement. */
+#define TEST_CALL(name, statement)                                                                 \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        statement;                                                                                 \
+    }
+
 /* A case between two statements that others have, too. */
 #define TEST_BETWEEN(name, begin, end)                                                             \
     static void do_##name(void);                                                                   \
@@ -106,6 +113,9 @@ void *test_malloc(size_t bytes);
         while (condition)                                                                          \
             cohort__loop_park(loop);                                                               \
     } while (0)
+
+/* How many entries a folder has: of descriptors, say, if it is /proc/self/fd. */
+int test_num_entries(const char *folder);
 
 /* How many elements an array has. */
 #define NUM_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -226,12 +226,5 @@ static void run_in_new_folder(bool without_nameless)
     CHECK(chdir("/") == 0 && rmdir(folder) == 0);
 }
 
-TEST(nameless)
-{
-    run_in_new_folder(false);
-}
-
-TEST(named)
-{
-    run_in_new_folder(true);
-}
+TEST_CALL(nameless, run_in_new_folder(false))
+TEST_CALL(named, run_in_new_folder(true))

@@ -364,10 +364,7 @@ static void check_against_naive(struct subject *subject, struct cohort__random *
                 check(subject, count, misaligned, (enum place)place, random);
 }
 
-TEST(against_naive)
-{
-    for_each_kernel(check_against_naive, false);
-}
+TEST_CALL(against_naive, for_each_kernel(check_against_naive, false))
 
 /* Lengths around the streamed lines, at every place in a line. */
 static void check_streamed(struct subject *subject, struct cohort__random *random)
@@ -392,10 +389,7 @@ static void check_streamed(struct subject *subject, struct cohort__random *rando
     }
 }
 
-TEST(streamed)
-{
-    for_each_kernel(check_streamed, true);
-}
+TEST_CALL(streamed, for_each_kernel(check_streamed, true))
 
 /* Any number, infinity, zeros of both signs, the smallest numbers, and one NaN. */
 static double any_number(struct cohort__random *random)
@@ -440,10 +434,7 @@ static void check_bits(struct subject *subject, struct cohort__random *random)
              subject->variant.name, cohort_datatype_name(types[subject->type].datatype));
 }
 
-TEST(bits)
-{
-    for_each_kernel(check_bits, false);
-}
+TEST_CALL(bits, for_each_kernel(check_bits, false))
 
 /* The variant in use is the last one. */
 TEST(variants)
@@ -547,10 +538,7 @@ static void check_any_order(struct subject *subject, struct cohort__random *rand
     }
 }
 
-TEST(any_order)
-{
-    for_each_kernel(check_any_order, false);
-}
+TEST_CALL(any_order, for_each_kernel(check_any_order, false))
 
 /* The layouts that datatype.h promises, and the rules of op.h by examples. */
 TEST(locations)

@@ -238,15 +238,8 @@ static void check_all(bool in_place, bool is_past_caches, size_t segment)
             }
 }
 
-TEST(apart)
-{
-    check_all(false, false, 0);
-}
-
-TEST(in_place)
-{
-    check_all(true, false, 0);
-}
+TEST_CALL(apart, check_all(false, false, 0))
+TEST_CALL(in_place, check_all(true, false, 0))
 
 TEST(past_caches)
 {

@@ -254,7 +254,4 @@ TEST(copies)
     check_near(cohort__predict_copies(&parameters, &placement, 1, 4096 * 4), 4096 * 4);
 }
 
-TEST(table_fits)
-{
-    CHECK(cohort__num_algorithms <= COHORT__MAX_ROWS);
-}
+TEST_CALL(table_fits, CHECK(cohort__num_algorithms <= COHORT__MAX_ROWS))

@@ -25,12 +25,5 @@ static void check_sizes(void (*copy)(void *, const void *, size_t))
         }
 }
 
-TEST(plain)
-{
-    check_sizes(cohort__copy);
-}
-
-TEST(past)
-{
-    check_sizes(cohort__copy_past);
-}
+TEST_CALL(plain, check_sizes(cohort__copy))
+TEST_CALL(past, check_sizes(cohort__copy_past))

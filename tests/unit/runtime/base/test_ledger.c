@@ -332,10 +332,7 @@ static void close_it(void)
     give_back(line);
 }
 
-TEST(closed_by_the_program)
-{
-    in_child(close_it);
-}
+TEST_CALL(closed_by_the_program, in_child(close_it))
 
 /* No descriptor for it: all lines are private. */
 static void take_without(void)
@@ -350,10 +347,7 @@ static void take_without(void)
     cohort__ledger_close();
 }
 
-TEST(no_memory)
-{
-    in_child(take_without);
-}
+TEST_CALL(no_memory, in_child(take_without))
 
 /* No addresses for another chunk. Who has called this has an errno. */
 static void take_without_addresses(void)

@@ -212,10 +212,7 @@ static cohort_status wrong_calls(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(wrong_calls)
-{
-    run_io(wrong_calls);
-}
+TEST_CALL(wrong_calls, run_io(wrong_calls))
 
 static cohort_status no_memory(void *arg)
 {
@@ -539,10 +536,7 @@ static cohort_status many(void *arg)
     return cohort_await(cohort_when_all(futures, NUM_TASKS)) || arg;
 }
 
-TEST(many)
-{
-    run_io(many);
-}
+TEST_CALL(many, run_io(many))
 
 int main(int argc, char **argv)
 {

@@ -98,10 +98,7 @@ static cohort_status move_much(void *arg)
     return COHORT_OK;
 }
 
-TEST(much)
-{
-    run_io_with(2, false, move_much);
-}
+TEST_CALL(much, run_io_with(2, false, move_much))
 
 static uv_os_fd_t descriptor(const cohort_tcp *tcp)
 {
@@ -134,10 +131,7 @@ static cohort_status shut_down(void *arg)
     return COHORT_OK;
 }
 
-TEST(shutdown)
-{
-    run_io(shut_down);
-}
+TEST_CALL(shutdown, run_io(shut_down))
 
 /* Writes are sent as a whole, and reads are served in turn. */
 TEST_TASK(order, run_io(task))
@@ -272,10 +266,7 @@ static cohort_status lose_peer(void *arg)
     return COHORT_OK;
 }
 
-TEST(lost_peer)
-{
-    run_io(lose_peer);
-}
+TEST_CALL(lost_peer, run_io(lose_peer))
 
 /* --- closing --- */
 
@@ -326,10 +317,7 @@ static cohort_status close_meanwhile(void *arg)
     return COHORT_OK;
 }
 
-TEST(close)
-{
-    run_io(close_meanwhile);
-}
+TEST_CALL(close, run_io(close_meanwhile))
 
 /* --- scopes --- */
 
@@ -404,10 +392,7 @@ static cohort_status cancel(void *arg)
     return COHORT_OK;
 }
 
-TEST(cancel)
-{
-    run_io(cancel);
-}
+TEST_CALL(cancel, run_io(cancel))
 
 /* Cancelled while data comes: a read has it, or the next one. */
 enum { NUM_RACES = 200 };
@@ -532,7 +517,4 @@ static cohort_status many(void *arg)
     return cohort_await(cohort_when_all(futures, 2 * NUM_PAIRS)) || arg;
 }
 
-TEST(many)
-{
-    run_io(many);
-}
+TEST_CALL(many, run_io(many))

@@ -41,10 +41,7 @@ static cohort_status names(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(names)
-{
-    run_io(names);
-}
+TEST_CALL(names, run_io(names))
 
 /* --- what goes wrong --- */
 
@@ -69,10 +66,7 @@ static cohort_status wrong_calls(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(wrong_calls)
-{
-    run_io(wrong_calls);
-}
+TEST_CALL(wrong_calls, run_io(wrong_calls))
 
 /* --- one that nobody answers --- */
 

@@ -84,10 +84,7 @@ static cohort_status addresses(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(addresses)
-{
-    run_io(addresses);
-}
+TEST_CALL(addresses, run_io(addresses))
 
 /* --- what goes wrong --- */
 
@@ -128,10 +125,7 @@ static cohort_status wrong_calls(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(wrong_calls)
-{
-    run_io(wrong_calls);
-}
+TEST_CALL(wrong_calls, run_io(wrong_calls))
 
 /* A connection to LISTENER that needs no descriptor any more. */
 static int connect_later(const cohort_tcp_listener *listener, struct sockaddr_in *ret_address)
@@ -355,10 +349,7 @@ static cohort_status fail_at_once(void *arg)
     return arg || never ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(fail_at_once)
-{
-    run_io(fail_at_once);
-}
+TEST_CALL(fail_at_once, run_io(fail_at_once))
 
 static void check_closed(cohort_tcp_listener *listener)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -60,20 +59,9 @@ static void check_not_started(void)
     check_refused(cohort_stop(COHORT_OK), "cohort_stop: cohort_start has not started the runtime");
 }
 
-static int num_entries(const char *folder)
-{
-    int num = 0;
-    DIR *dir = opendir(folder);
-    CHECK(dir);
-    while (readdir(dir))
-        num++;
-    closedir(dir);
-    return num;
-}
-
 static int num_threads(void)
 {
-    return num_entries("/proc/self/task");
+    return test_num_entries("/proc/self/task");
 }
 
 /* Threads that were joined are there for a moment. If others are left over, this never ends. */
@@ -158,8 +146,8 @@ TEST(again)
         stop();
         await_threads(num_before);
         if (i == 0)
-            num_descriptors = num_entries("/proc/self/fd");
-        CHECK_INT(num_entries("/proc/self/fd"), num_descriptors);
+            num_descriptors = test_num_entries("/proc/self/fd");
+        CHECK_INT(test_num_entries("/proc/self/fd"), num_descriptors);
         CHECK_INT(cohort_await(cohort_async(look_around, NULL)), COHORT_ERR_STATE);
     }
     CHECK_INT(num_answers, NUM);

@@ -85,28 +85,21 @@ TEST(defaults)
     }
 }
 
+#define CHECK_VALUE(variable, value, field, want)                                                  \
+    (CHECK_OK(read_with(variable, value)), CHECK_INT(settings.field, want))
+
 TEST(values)
 {
-    CHECK_OK(read_with("COHORT_WORKERS", "1"));
-    CHECK_INT(settings.workers, 1);
-    CHECK_OK(read_with("COHORT_WORKERS", "4096"));
-    CHECK_INT(settings.workers, 4096);
-    CHECK_OK(read_with("COHORT_BLOCKING_THREADS", "3"));
-    CHECK_INT(settings.blocking_threads, 3);
-    CHECK_OK(read_with("COHORT_SPIN", "0"));
-    CHECK_INT(settings.spin, 0);
-    CHECK_OK(read_with("COHORT_SPIN", "1000000"));
-    CHECK_INT(settings.spin, 1000000000);
-    CHECK_OK(read_with("COHORT_STACK", "32768"));
-    CHECK_INT(settings.stack, 32768);
-    CHECK_OK(read_with("COHORT_STACK", "1073741824"));
-    CHECK_INT(settings.stack, 1 << 30);
-    CHECK_OK(read_with("COHORT_STACK_GUARD", "page"));
-    CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_PAGE);
-    CHECK_OK(read_with("COHORT_STACK_GUARD", "canary"));
-    CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_CANARY);
-    CHECK_OK(read_with("COHORT_STACK_GUARD", "kernel"));
-    CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_KERNEL);
+    CHECK_VALUE("COHORT_WORKERS", "1", workers, 1);
+    CHECK_VALUE("COHORT_WORKERS", "4096", workers, 4096);
+    CHECK_VALUE("COHORT_BLOCKING_THREADS", "3", blocking_threads, 3);
+    CHECK_VALUE("COHORT_SPIN", "0", spin, 0);
+    CHECK_VALUE("COHORT_SPIN", "1000000", spin, 1000000000);
+    CHECK_VALUE("COHORT_STACK", "32768", stack, 32768);
+    CHECK_VALUE("COHORT_STACK", "1073741824", stack, 1 << 30);
+    CHECK_VALUE("COHORT_STACK_GUARD", "page", stack_guard, COHORT__STACK_GUARD_PAGE);
+    CHECK_VALUE("COHORT_STACK_GUARD", "canary", stack_guard, COHORT__STACK_GUARD_CANARY);
+    CHECK_VALUE("COHORT_STACK_GUARD", "kernel", stack_guard, COHORT__STACK_GUARD_KERNEL);
     CHECK_OK(read_with("COHORT_TASKS", "movable"));
     CHECK(settings.tasks_move);
     CHECK_OK(read_with("COHORT_TASKS", "pinned"));
@@ -115,18 +108,15 @@ TEST(values)
     CHECK(settings.progress_thread);
     CHECK_OK(read_with("COHORT_PROGRESS", "workers"));
     CHECK(!settings.progress_thread);
-    CHECK_OK(read_with("COHORT_EAGER_BUDGET", "010")); /* not octal */
-    CHECK_INT(settings.eager_budget, 10);
+    CHECK_VALUE("COHORT_EAGER_BUDGET", "010", eager_budget, 10); /* not octal */
     CHECK_INT(settings.workers, 0);
     CHECK_OK(read_with("COHORT_TRACE", "/tmp/run.pb"));
     CHECK_TEXT(settings.trace, "/tmp/run.pb");
     CHECK_INT(chdir("/"), 0);
     CHECK_OK(read_with("COHORT_TRACE", "run.pb"));
     CHECK_CONTAINS(settings.trace, "/run.pb");
-    CHECK_OK(read_with("COHORT_MEMORY_MIB", "5"));
-    CHECK_INT(settings.memory, 5 << 20);
-    CHECK_OK(read_with("COHORT_TRACE_MIB", "3"));
-    CHECK_INT(settings.trace_bytes, 3 << 20);
+    CHECK_VALUE("COHORT_MEMORY_MIB", "5", memory, 5 << 20);
+    CHECK_VALUE("COHORT_TRACE_MIB", "3", trace_bytes, 3 << 20);
     CHECK_TEXT(settings.stats, "");
     CHECK_OK(read_with("COHORT_STATS", "1"));
     CHECK_TEXT(settings.stats, "1");
@@ -139,8 +129,7 @@ TEST(values)
     CHECK_INT(read_with("COHORT_STATS", long_path), COHORT_ERR_BAD_PARAMETER);
     CHECK_TEXT(cohort_error_message(), "environment variable COHORT_STATS is a path of 4096 bytes; "
                                        "4095 are possible");
-    CHECK_OK(read_with("COHORT_GRACE", "86400"));
-    CHECK_INT(settings.grace, 86400 * 1000000000ll);
+    CHECK_VALUE("COHORT_GRACE", "86400", grace, 86400 * 1000000000ll);
     CHECK_OK(read_with("COHORT_NET", "ofi"));
     CHECK_OK(read_with("COHORT_NET", "shm"));
     CHECK_OK(read_with("COHORT_LOG", "warn"));
@@ -157,75 +146,48 @@ TEST(values)
     CHECK_INT(settings.fault.rules[0].number, 7);
 }
 
+/* Nothing is touched. */
+static void check_mistake(const char *variable, const char *value)
+{
+    CHECK_FAILS(read_with(variable, value), COHORT_ERR_BAD_PARAMETER, variable);
+    CHECK_CONTAINS(cohort_error_message(), value);
+    CHECK_INT(settings.workers, 77);
+    CHECK_INT(settings.spin, 77);
+    CHECK_INT(settings.stack, 77);
+    CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_CANARY);
+    CHECK(settings.tasks_move);
+    CHECK(settings.progress_thread);
+    CHECK_INT(settings.topology.domains, 7);
+}
+
 TEST(mistakes)
 {
     static const struct {
-        const char *variable;
-        const char *value;
+        const char *variable, *values[11];
     } mistakes[] = {
-        {"COHORT_WORKERS", "0"},
-        {"COHORT_WORKERS", "4097"},
-        {"COHORT_WORKERS", "-1"},
-        {"COHORT_WORKERS", "+1"},
-        {"COHORT_WORKERS", " 1"},
-        {"COHORT_WORKERS", "1 "},
-        {"COHORT_WORKERS", "two"},
-        {"COHORT_WORKERS", "0x2"},
-        {"COHORT_WORKERS", "1e2"},
-        {"COHORT_WORKERS", "18446744073709551617"},
-        {"COHORT_STACK", "32767"},
-        {"COHORT_STACK", "1073741825"},
-        {"COHORT_STACK", "64k"},
-        {"COHORT_EAGER_BUDGET", "0"},
-        {"COHORT_NET", "sham"},
-        {"COHORT_EAGER_BUDGET", "1073741825"},
-        {"COHORT_NET", "OFI"},
-        {"COHORT_NET", "ofi "},
-        {"COHORT_GRACE", "0.5"},
-        {"COHORT_GRACE", "86401"},
-        {"COHORT_TRACE_MIB", "0"},
-        {"COHORT_MEMORY_MIB", "0"},
-        {"COHORT_MEMORY_MIB", "1073741825"},
-        {"COHORT_EAGER_BUDGET", "-10"},
-        {"COHORT_EAGER_BUDGET", "18446744073709551606"},
-        {"COHORT_SPIN", "-1"},
-        {"COHORT_SPIN", "1000001"},
-        {"COHORT_SPIN", "1.5"},
-        {"COHORT_LOG", "verbose"},
-        {"COHORT_LOG", "Warn"},
-        {"COHORT_STACK_GUARD", "pages"},
-        {"COHORT_TASKS", "moveable"},
-        {"COHORT_TOPOLOGY", "2x2"},
-        {"COHORT_TOPOLOGY", "2x2x2x2"},
-        {"COHORT_TOPOLOGY", "0x1x1"},
-        {"COHORT_TOPOLOGY", "1x4097x1"},
-        {"COHORT_TOPOLOGY", "1x1x99999999999"},
-        {"COHORT_TOPOLOGY", "2X2x2"},
-        {"COHORT_TOPOLOGY", "1x x1"},
-        {"COHORT_TOPOLOGY", "1x-1x1"},
-        {"COHORT_TOPOLOGY", "2x2x2 "},
-        {"COHORT_PROGRESS", "threads"},
-        {"COHORT_PROGRESS", "1"},
-        {"COHORT_BLOCKING_THREADS", "0"},
-        {"COHORT_BLOCKING_THREADS", "1025"},
-        {"COHORT_FAULT", "kill"},
-        {"COHORT_LEVELS", "switch"},
-        {"COHORT_LEVELS", "switch=1 rack=2"},
-        {"COHORT_LEVELS", "host=h1"},
-        {"COHORT_LEVELS", "switch=s1,"},
+        {"COHORT_WORKERS",
+         {"0", "4097", "-1", "+1", " 1", "1 ", "two", "0x2", "1e2", "18446744073709551617"}},
+        {"COHORT_STACK", {"32767", "1073741825", "64k"}},
+        {"COHORT_EAGER_BUDGET", {"0", "1073741825", "-10", "18446744073709551606"}},
+        {"COHORT_NET", {"sham", "OFI", "ofi "}},
+        {"COHORT_GRACE", {"0.5", "86401"}},
+        {"COHORT_TRACE_MIB", {"0"}},
+        {"COHORT_MEMORY_MIB", {"0", "1073741825"}},
+        {"COHORT_SPIN", {"-1", "1000001", "1.5"}},
+        {"COHORT_LOG", {"verbose", "Warn"}},
+        {"COHORT_STACK_GUARD", {"pages"}},
+        {"COHORT_TASKS", {"moveable"}},
+        {"COHORT_TOPOLOGY",
+         {"2x2", "2x2x2x2", "0x1x1", "1x4097x1", "1x1x99999999999", "2X2x2", "1x x1", "1x-1x1",
+          "2x2x2 "}},
+        {"COHORT_PROGRESS", {"threads", "1"}},
+        {"COHORT_BLOCKING_THREADS", {"0", "1025"}},
+        {"COHORT_FAULT", {"kill"}},
+        {"COHORT_LEVELS", {"switch", "switch=1 rack=2", "host=h1", "switch=s1,"}},
     };
-    for (size_t i = 0; i < NUM_OF(mistakes); i++) {
-        CHECK_FAILS(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER,
-                    mistakes[i].variable);
-        CHECK_CONTAINS(cohort_error_message(), mistakes[i].value);
-        CHECK_INT(settings.workers, 77); /* untouched */
-        CHECK_INT(settings.spin, 77);
-        CHECK_INT(settings.stack, 77);
-        CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_CANARY);
-        CHECK(settings.tasks_move);
-        CHECK(settings.progress_thread);
-        CHECK_INT(settings.topology.domains, 7);
-    }
+    for (size_t i = 0; i < NUM_OF(mistakes); i++)
+        for (const char *const *value = mistakes[i].values; *value; value++)
+            check_mistake(mistakes[i].variable, *value);
     CHECK_FAILS(
         read_with("COHORT_WORKERS", "4096 of them or more if the machine has as many as that"),
         COHORT_ERR_BAD_PARAMETER, "not a number from 1 to 4096");

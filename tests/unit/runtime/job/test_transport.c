@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/job/transport.h"
 
-#include <dirent.h>
 #include <stdio.h>
 
 #include "runtime/net/hub.h"
@@ -10,17 +9,6 @@
 
 /* Which transport results from a setting, from the number of hosts, and from whether the launcher
  * has passed shared memory. This is locality 0 of two. */
-
-static int num_descriptors(void)
-{
-    int num = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    CHECK(dir);
-    while (readdir(dir))
-        num++;
-    closedir(dir);
-    return num;
-}
 
 static cohort_status create(enum cohort__transport transport, uint32_t num_hosts, bool has_hub,
                             struct cohort__net **ret_net)
@@ -55,10 +43,7 @@ TEST(any)
     check_created(COHORT__TRANSPORT_ANY, 2, false, "ofi");
 }
 
-TEST(shm)
-{
-    check_created(COHORT__TRANSPORT_SHM, 1, true, "shm");
-}
+TEST_CALL(shm, check_created(COHORT__TRANSPORT_SHM, 1, true, "shm"))
 
 /* Memory is not shared, although the launcher has passed some. */
 TEST(ofi)
@@ -72,11 +57,11 @@ TEST(ofi)
 TEST(refused)
 {
     struct cohort__net *net = NULL;
-    int num_before = num_descriptors();
+    int num_before = test_num_entries("/proc/self/fd");
     CHECK_FAILS(create(COHORT__TRANSPORT_SHM, 2, true, &net), COHORT_ERR_BAD_PARAMETER,
                 "the job has 2 hosts, which share no memory");
     CHECK_FAILS(create(COHORT__TRANSPORT_SHM, 1, false, &net), COHORT_ERR_NETWORK,
                 "locality 0 was given no shared memory");
     CHECK(!net);
-    CHECK_INT(num_descriptors(), num_before);
+    CHECK_INT(test_num_entries("/proc/self/fd"), num_before);
 }

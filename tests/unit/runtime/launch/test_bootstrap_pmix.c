@@ -491,13 +491,7 @@ static int status_of(void (*run)(void))
 }
 
 /* Without an agreement the launcher has to end the job. */
-TEST(loss_in_drain)
-{
-    CHECK_INT(status_of(find_loss_in_drain), ABORTED + 1);
-}
+TEST_CALL(loss_in_drain, CHECK_INT(status_of(find_loss_in_drain), ABORTED + 1))
 
 /* PMIx's thread would wait for itself. */
-TEST(no_abort_in_callback)
-{
-    CHECK_INT(status_of(hear_of_death_without_threads), ABORTED + 1);
-}
+TEST_CALL(no_abort_in_callback, CHECK_INT(status_of(hear_of_death_without_threads), ABORTED + 1))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/launch/hub_share.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,17 +25,6 @@
 #define SHORT 50000000ull      /* expires in the test */
 
 enum { FIRST_RANK = 10, KEY = 4711, NOBODY = 65534 };
-
-static int num_descriptors(void)
-{
-    int num = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    CHECK(dir);
-    while (readdir(dir))
-        num++;
-    closedir(dir);
-    return num;
-}
 
 static uint64_t id_of(const struct cohort__hub *hub)
 {
@@ -174,7 +162,8 @@ static void all_come(struct server *server, uint32_t num)
 }
 
 #define TEST_SHARE(name)                                                                           \
-    TEST_WITH(name, int, before, num_descriptors(), CHECK_INT(num_descriptors(), before))
+    TEST_WITH(name, int, before, test_num_entries("/proc/self/fd"),                                \
+              CHECK_INT(test_num_entries("/proc/self/fd"), before))
 
 TEST_SHARE(alone)
 {
@@ -188,12 +177,12 @@ TEST_SHARE(alone)
 TEST(all_come)
 {
     static const uint32_t sizes[] = {2, 5, 40, 249, 250, 501};
-    int before = num_descriptors();
+    int before = test_num_entries("/proc/self/fd");
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct server server;
         server_begin(&server, sizes[i], TIMEOUT);
         all_come(&server, i % 4 + 1);
-        CHECK_INT(num_descriptors(), before);
+        CHECK_INT(test_num_entries("/proc/self/fd"), before);
     }
 }
 
@@ -514,7 +503,7 @@ TEST_SHARE(server_sends_rubbish)
             descriptors[k] = visit.fd;
         CHECK(cohort__hub_share_send(visit.fd, &wrong[i].note, descriptors, wrong[i].num) > 0);
         visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece of the memory");
-        CHECK_INT(num_descriptors(), before);
+        CHECK_INT(test_num_entries("/proc/self/fd"), before);
     }
     struct visit visit;
     struct cohort__hub_words words = {
@@ -567,12 +556,12 @@ static void limit(int what, rlim_t most)
 static void be_guest_of_few(void *arg)
 {
     struct cohort__hub *none = NULL;
-    int before = num_descriptors();
+    int before = test_num_entries("/proc/self/fd");
     limit(RLIMIT_NOFILE, 60); /* one message has more */
     CHECK_FAILS(fetch(*(uint64_t *)arg, 1, 100, &none), COHORT_ERR_NO_MEMORY, "locality 11");
     CHECK_CONTAINS(cohort_error_message(), "101 descriptors, and it may have 60 open");
     CHECK(!none);
-    CHECK_INT(num_descriptors(), before);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before);
 }
 
 TEST_SHARE(few_descriptors)
@@ -687,7 +676,4 @@ static void be_busy(void *arg)
     close(pair[1]);
 }
 
-TEST(busy)
-{
-    end(begin(be_busy, NULL));
-}
+TEST_CALL(busy, end(begin(be_busy, NULL)))

@@ -112,10 +112,7 @@ static void again(void)
     use_all();
 }
 
-TEST(again)
-{
-    in_child(again);
-}
+TEST_CALL(again, in_child(again))
 
 /* Nobody waits any more for what this process might say. */
 static void dropped(void)
@@ -133,10 +130,7 @@ static void dropped(void)
     CHECK(!getenv("COHORT_CONTROL_FD"));
 }
 
-TEST(dropped)
-{
-    in_child(dropped);
-}
+TEST_CALL(dropped, in_child(dropped))
 
 /* Nothing that the program starts gets them. */
 static void close_on_exec(void)
@@ -156,10 +150,7 @@ static void close_on_exec(void)
     CHECK_INT(num, 2 * NUM_FILES);
 }
 
-TEST(close_on_exec)
-{
-    in_child(close_on_exec);
-}
+TEST_CALL(close_on_exec, in_child(close_on_exec))
 
 /* Descriptors of the program's are between those that are free. */
 static void between(void)
@@ -181,10 +172,7 @@ static void between(void)
         CHECK_INT(file_of(fd), file_of(STDERR_FILENO));
 }
 
-TEST(between)
-{
-    in_child(between);
-}
+TEST_CALL(between, in_child(between))
 
 static void allow(rlim_t num)
 {

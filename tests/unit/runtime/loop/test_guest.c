@@ -127,10 +127,7 @@ static cohort_status ask(void *arg)
     return COHORT_OK;
 }
 
-TEST(functions)
-{
-    run_one(2, true, ask);
-}
+TEST_CALL(functions, run_one(2, true, ask))
 
 enum { NUM_MANY = 1000 };
 
@@ -150,10 +147,7 @@ static cohort_status ask_often(void *arg)
     return cohort_await(cohort_when_all(futures, NUM_MANY)) || arg;
 }
 
-TEST(order)
-{
-    run(ask_often);
-}
+TEST_CALL(order, run(ask_often))
 
 TEST(not_up)
 {
@@ -223,10 +217,7 @@ static cohort_status wait_for_timers(void *arg)
     return cohort_await(cohort_when_all(futures, 20)) || arg;
 }
 
-TEST(timer)
-{
-    run(wait_for_timers);
-}
+TEST_CALL(timer, run(wait_for_timers))
 
 /* This callback runs directly before libuv blocks. Nothing else ever ends that: a handle that
  * closes would, so this one closes later. */
@@ -301,10 +292,7 @@ static cohort_status try_to_wait(void *arg)
     return cohort_await(attempt.future);
 }
 
-TEST(no_waiting)
-{
-    run(try_to_wait);
-}
+TEST_CALL(no_waiting, run(try_to_wait))
 
 /* --- what is left open --- */
 

@@ -155,15 +155,8 @@ static cohort_status sleep_in_scopes(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(one_worker)
-{
-    run_with(1, COHORT__SPIN_NS, main_task);
-}
-
-TEST(four_workers)
-{
-    run_with(4, COHORT__SPIN_NS, main_task);
-}
+TEST_CALL(one_worker, run_with(1, COHORT__SPIN_NS, main_task))
+TEST_CALL(four_workers, run_with(4, COHORT__SPIN_NS, main_task))
 
 TEST(in_scope)
 {

@@ -94,17 +94,11 @@ static void exchange(bool clear)
     cohort__loop_destroy(loop);
 }
 
-TEST(messages)
-{
-    exchange(false);
-}
+TEST_CALL(messages, exchange(false))
 
 /* As whoever has inherited the sockets can. Long messages fill what is read, and what the sockets
  * take, to the brim. */
-TEST(flag_cleared)
-{
-    exchange(true);
-}
+TEST_CALL(flag_cleared, exchange(true))
 
 TEST(close_in_handler)
 {

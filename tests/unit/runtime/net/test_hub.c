@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/hub.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,17 +19,6 @@
 #include "tests/support/test.h"
 
 enum { FIRST = 100 }; /* where inherited descriptors are put: beyond the test's own */
-
-static int num_descriptors(void)
-{
-    int num = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    CHECK(dir);
-    while (readdir(dir))
-        num++;
-    closedir(dir);
-    return num;
-}
 
 static struct cohort__hub *create(uint32_t size)
 {
@@ -54,7 +42,8 @@ static uint64_t id_of(const struct cohort__hub *hub)
 }
 
 #define TEST_HUB(name)                                                                             \
-    TEST_WITH(name, int, before, num_descriptors(), CHECK_INT(num_descriptors(), before))
+    TEST_WITH(name, int, before, test_num_entries("/proc/self/fd"),                                \
+              CHECK_INT(test_num_entries("/proc/self/fd"), before))
 
 TEST_HUB(create)
 {
@@ -64,7 +53,7 @@ TEST_HUB(create)
                 "4097");
     CHECK(!none);
     struct cohort__hub *hub = create(5);
-    CHECK_INT(num_descriptors(), before + 6);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before + 6);
     CHECK(fcntl(hub->memory, F_GETFD) & FD_CLOEXEC);
     for (uint32_t slot = 0; slot < 5; slot++)
         CHECK(fcntl(hub->doorbells[slot], F_GETFD) & FD_CLOEXEC);
@@ -108,7 +97,7 @@ static void doorbells_at(int *doorbells, int first, uint32_t size)
 
 TEST(adopt)
 {
-    int before = num_descriptors(), doorbells[4];
+    int before = test_num_entries("/proc/self/fd"), doorbells[4];
     struct cohort__hub *hub = create(4), *adopted = NULL;
     uint64_t id = id_of(hub);
     put_at(hub, FIRST);
@@ -118,7 +107,7 @@ TEST(adopt)
     CHECK(fcntl(FIRST, F_GETFD) & FD_CLOEXEC);
     CHECK(fcntl(FIRST + 4, F_GETFD) & FD_CLOEXEC);
     cohort__hub_destroy(adopted);
-    CHECK_INT(num_descriptors(), before);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before);
 }
 
 static void expect_no_hub(uint32_t size)
@@ -236,7 +225,7 @@ static void with_hard_limit(void)
     static const rlim_t limits[] = {0, 8, 65536};
     struct cohort__hub *none = NULL;
     sigset_t pending;
-    int before = num_descriptors();
+    int before = test_num_entries("/proc/self/fd");
     for (size_t i = 3; i-- > 0;) {
         limit(RLIMIT_FSIZE, limits[i], limits[i]);
         CHECK_FAILS(cohort__hub_create(&none, 3), COHORT_ERR_SYSTEM, strerror(EFBIG));
@@ -244,17 +233,17 @@ static void with_hard_limit(void)
     CHECK_INT(sigpending(&pending), 0);
     CHECK(!sigismember(&pending, SIGXFSZ));
     CHECK(!none);
-    CHECK_INT(num_descriptors(), before);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before);
 }
 
 static void with_few_descriptors(void)
 {
     struct cohort__hub *none = NULL;
-    int before = num_descriptors();
+    int before = test_num_entries("/proc/self/fd");
     limit(RLIMIT_NOFILE, 40, 40);
     CHECK_FAILS(cohort__hub_create(&none, 64), COHORT_ERR_NO_MEMORY, strerror(EMFILE));
     CHECK(!none);
-    CHECK_INT(num_descriptors(), before);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before);
     cohort__hub_destroy(create(8));
 }
 
@@ -272,6 +261,6 @@ TEST_HUB(large)
     CHECK_INT(getrlimit(RLIMIT_NOFILE, &now), 0);
     uint32_t size = now.rlim_cur > COHORT__HUB_MAX_SLOTS + 100 ? COHORT__HUB_MAX_SLOTS : 500;
     struct cohort__hub *hub = create(size);
-    CHECK_INT(num_descriptors(), before + 1 + (int)size);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before + 1 + (int)size);
     cohort__hub_destroy(hub);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/ofi.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -740,17 +739,6 @@ static int stranger_connect(const struct station *station)
     return fd;
 }
 
-static unsigned count_descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    unsigned num = 0;
-    CHECK(folder != NULL);
-    while (readdir(folder))
-        num++;
-    closedir(folder);
-    return num;
-}
-
 static void turn_for(struct station *station, uint64_t nanoseconds)
 {
     for (uint64_t end = station_now() + nanoseconds; station_now() < end;)
@@ -788,11 +776,11 @@ TEST_PAIR(strangers)
     int brief[NUM];
     CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 1);
-    unsigned before = count_descriptors();
+    unsigned before = test_num_entries("/proc/self/fd");
     for (int i = 0; i < NUM; i++)
         silent[i] = stranger_connect(&b);
     turn_for(&a, 20000000);
-    CHECK_INT(count_descriptors(), before + NUM);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before + NUM);
     for (int i = 0; i < NUM; i++) {
         brief[i] = stranger_connect(&b);
         CHECK_INT(send(brief[i], "\3", 1, MSG_NOSIGNAL), 1);
@@ -804,7 +792,7 @@ TEST_PAIR(strangers)
         await_close(&a, silent[i]);
         close(silent[i]);
     }
-    CHECK_INT(count_descriptors(), before);
+    CHECK_INT(test_num_entries("/proc/self/fd"), before);
     check_rest(&b);
     CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 2);

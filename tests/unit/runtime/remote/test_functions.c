@@ -10,10 +10,7 @@ static cohort_status nothing(const cohort_object *in, cohort_object *ret_out, vo
     return COHORT_OK;
 }
 
-TEST(empty)
-{
-    CHECK(!cohort__remote_function_find(cohort__remote_hash("one")));
-}
+TEST_CALL(empty, CHECK(!cohort__remote_function_find(cohort__remote_hash("one"))))
 
 TEST(register)
 {

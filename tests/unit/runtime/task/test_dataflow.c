@@ -144,10 +144,7 @@ static cohort_status triangles(void *arg)
     return COHORT_OK;
 }
 
-TEST(triangles)
-{
-    run_on(1, 3, triangles, NULL);
-}
+TEST_CALL(triangles, run_on(1, 3, triangles, NULL))
 
 /* What a thread outside does after the workers have ended and before the runtime has. */
 static cohort_future *late_input, *late_output;

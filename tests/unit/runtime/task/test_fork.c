@@ -125,10 +125,7 @@ static cohort_status start_thread(void *arg)
     return COHORT_OK;
 }
 
-TEST(thread_outside)
-{
-    CHECK_OK(run_tasks(2, start_thread, NULL));
-}
+TEST_CALL(thread_outside, CHECK_OK(run_tasks(2, start_thread, NULL)))
 
 /* In a task's child cohort_blocking is a plain call; a child that is forked in its function ends
  * with that, and has not the values of the task. */

@@ -166,10 +166,7 @@ static cohort_status each(void *arg)
     return COHORT_OK;
 }
 
-TEST(when_each)
-{
-    run(each);
-}
+TEST_CALL(when_each, run(each))
 
 /* A tick looks at so many of the members that are not known to have passed, so it takes three to
  * find the last one. */
@@ -352,10 +349,7 @@ static cohort_status many(void *arg)
     return COHORT_OK;
 }
 
-TEST(more_than_there_are_places)
-{
-    run(many);
-}
+TEST_CALL(more_than_there_are_places, run(many))
 
 /* Of inputs that are more than a line holds those are there that are pending. */
 TEST_TASK(many_inputs, run(task))

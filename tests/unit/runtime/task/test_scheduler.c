@@ -351,10 +351,7 @@ static cohort_status steady(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(steady_state_maps_nothing)
-{
-    CHECK_OK(run_tasks(1, steady, NULL));
-}
+TEST_CALL(steady_state_maps_nothing, CHECK_OK(run_tasks(1, steady, NULL)))
 
 /* --- stealing --- */
 

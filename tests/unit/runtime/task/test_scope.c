@@ -226,10 +226,7 @@ static cohort_status limit(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(limit)
-{
-    run(limit, NULL);
-}
+TEST_CALL(limit, run(limit, NULL))
 
 /* --- nesting --- */
 
@@ -269,10 +266,7 @@ static cohort_status nesting(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(nesting)
-{
-    run(nesting, NULL);
-}
+TEST_CALL(nesting, run(nesting, NULL))
 
 /* One that is created in a cancelled scope is cancelled. */
 static cohort_status create_late(void *arg)
@@ -400,10 +394,7 @@ static cohort_status around_are_known(void *arg)
     return COHORT_OK;
 }
 
-TEST(knows_those_around)
-{
-    run(around_are_known, NULL);
-}
+TEST_CALL(knows_those_around, run(around_are_known, NULL))
 
 /* --- nobody awaits it --- */
 

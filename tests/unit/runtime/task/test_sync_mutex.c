@@ -148,7 +148,4 @@ static cohort_status mistakes(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(mistakes)
-{
-    CHECK_OK(run_tasks(1, mistakes, NULL));
-}
+TEST_CALL(mistakes, CHECK_OK(run_tasks(1, mistakes, NULL)))

@@ -148,10 +148,7 @@ static cohort_status limits(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(limits)
-{
-    run_on(1, 2, limits, NULL);
-}
+TEST_CALL(limits, run_on(1, 2, limits, NULL))
 
 /* --- cancelling --- */
 
@@ -203,10 +200,7 @@ static cohort_status cancelling(void *arg)
     return COHORT_OK;
 }
 
-TEST(cancelling)
-{
-    run_on(1, 3, cancelling, NULL);
-}
+TEST_CALL(cancelling, run_on(1, 3, cancelling, NULL))
 
 /* --- given back --- */
 

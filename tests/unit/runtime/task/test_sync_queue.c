@@ -138,10 +138,7 @@ static cohort_status closed(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(closed)
-{
-    CHECK_OK(run_tasks(1, closed, NULL));
-}
+TEST_CALL(closed, CHECK_OK(run_tasks(1, closed, NULL)))
 
 /* --- first come, first served --- */
 

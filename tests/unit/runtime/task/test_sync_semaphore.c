@@ -61,10 +61,7 @@ static cohort_status permits(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-TEST(permits)
-{
-    run_on(1, 3, permits, NULL);
-}
+TEST_CALL(permits, run_on(1, 3, permits, NULL))
 
 /* First come, first served. */
 

@@ -148,10 +148,7 @@ static cohort_status fair(void *arg)
     return cohort_await(old);
 }
 
-TEST(fair)
-{
-    CHECK_OK(run_tasks(1, fair, NULL));
-}
+TEST_CALL(fair, CHECK_OK(run_tasks(1, fair, NULL)))
 
 static void *spawn_on_a_thread(void *arg)
 {

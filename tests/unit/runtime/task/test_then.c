@@ -81,10 +81,7 @@ static cohort_status follow_the_end(void *arg)
     return COHORT_OK;
 }
 
-TEST(follower)
-{
-    CHECK_OK(run_tasks(1, follow_the_end, NULL));
-}
+TEST_CALL(follower, CHECK_OK(run_tasks(1, follow_the_end, NULL)))
 
 /* Several follow the end of one task, and wait for each other: none is kept from the others. */
 struct group {
@@ -117,10 +114,7 @@ static cohort_status followers(void *arg)
     return cohort_await(task);
 }
 
-TEST(several_follow)
-{
-    run_on(1, 3, followers, NULL);
-}
+TEST_CALL(several_follow, run_on(1, 3, followers, NULL))
 
 /* What a thread outside does after the workers have ended and before the runtime has. */
 static cohort_future *late_source, *late_then;

@@ -48,10 +48,7 @@ static cohort_status failed_and_thread(void *arg)
     return status;
 }
 
-TEST(fails_late)
-{
-    run_on(1, 3, failed_and_thread, NULL);
-}
+TEST_CALL(fails_late, run_on(1, 3, failed_and_thread, NULL))
 
 /* What is complete, in a scope that is cancelled, with a limit that is over, is complete; else it
  * is cancelled. */

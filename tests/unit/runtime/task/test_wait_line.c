@@ -124,10 +124,7 @@ static cohort_status promised(void *arg)
     return COHORT_OK;
 }
 
-TEST(promise)
-{
-    run(promised);
-}
+TEST_CALL(promise, run(promised))
 
 /* One that has begun, and is waited for by another one. */
 static cohort_status others(void *arg)
@@ -157,10 +154,7 @@ static cohort_status others(void *arg)
     return cohort_await(third);
 }
 
-TEST(tasks)
-{
-    run(others);
-}
+TEST_CALL(tasks, run(others))
 
 /* The scope that a task is in, also of one that runs in place of an await of it; and a task in none
  * that waits on the same stack later. */
@@ -213,10 +207,7 @@ static cohort_status waited(void *arg)
     return COHORT_OK;
 }
 
-TEST(wait)
-{
-    run(waited);
-}
+TEST_CALL(wait, run(waited))
 
 static cohort_status looks_while_others_yield(void *arg)
 {
@@ -408,10 +399,7 @@ static cohort_status in_place(void *arg)
     return promised(NULL); /* the same stack again, where nothing is covered */
 }
 
-TEST(in_place)
-{
-    run(in_place);
-}
+TEST_CALL(in_place, run(in_place))
 
 /* Where there is no memory for stacks, all that wait are on one. */
 TEST_TASK(reserve, run(task))

@@ -188,10 +188,7 @@ static cohort_status take_the_right_stack(void *arg)
     return cohort_await(start(await_smaller_ones, arg, LARGE));
 }
 
-TEST(right_stack)
-{
-    CHECK_OK(run_tasks(1, take_the_right_stack, NULL));
-}
+TEST_CALL(right_stack, CHECK_OK(run_tasks(1, take_the_right_stack, NULL)))
 
 /* --- the stop --- */
 
@@ -229,10 +226,7 @@ static cohort_status one_after_the_other(void *arg)
     return COHORT_OK;
 }
 
-TEST(stacks_are_reused)
-{
-    CHECK_OK(run_tasks(1, one_after_the_other, NULL));
-}
+TEST_CALL(stacks_are_reused, CHECK_OK(run_tasks(1, one_after_the_other, NULL)))
 
 TEST_TASK(unused_stacks_go_back, run_on(1, 1, task, NULL))
 {
